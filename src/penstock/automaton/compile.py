@@ -1,0 +1,152 @@
+"""Expressions to programs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any
+
+from penstock.algebra import conditions as c
+from penstock.algebra import expressions as x
+from penstock.algebra.names import evaluation_order, without_lets
+from penstock.algebra.node import walk
+from penstock.algebra.pattern import Definition, Pattern
+from penstock.automaton.follow import Follow, TooManyAlternatives
+from penstock.automaton.program import Limit, Position, Program, Timer
+from penstock.automaton.syntax import MAX_POSITIONS, Occurrence, occurrences, too_large
+
+
+class Index:
+    """Numbers things in the order in which they are first asked for."""
+
+    def __init__(self) -> None:
+        self.members: list[Any] = []
+        self._numbers: dict[Hashable, int] = {}
+
+    def number(self, thing: Any, key: Hashable = None) -> int:
+        """The thing's number; things of the same key have the same."""
+        known = self._numbers.setdefault(thing if key is None else key, len(self.members))
+        if known == len(self.members):
+            self.members.append(thing)
+        return known
+
+
+def compile_pattern(pattern: Pattern) -> list[Program]:
+    """The programs of a pattern's definitions, each after those whose composites it may meet.
+
+    >>> from penstock import parse
+    >>> [program.name for program in compile_pattern(parse("Met := [A] ; [B]\\n[Met] ; [C]"))]
+    ['Met', 'composite']
+    """
+    plain = without_lets(pattern)
+    return [compile_definition(plain, definition) for definition in evaluation_order(plain)]
+
+
+def compile_definition(pattern: Pattern, definition: Definition) -> Program:
+    """One definition's program; named sets must be written out."""
+    try:
+        return _Compiler(pattern, definition.name, definition.body, iter(range(MAX_POSITIONS))).program()
+    except TooManyAlternatives:
+        raise too_large(pattern, definition.body) from None
+
+
+class _Compiler:
+    """Compiles one body; the sides of each ``||`` in it are compiled by compilers of their own."""
+
+    def __init__(self, pattern: Pattern, name: str, body: x.Expression, orders: Iterator[int]) -> None:
+        self.pattern = pattern
+        self.name = name
+        self.body = body
+        self.occurrences = occurrences(pattern, body)
+        self.atoms = [one for one in self.occurrences if isinstance(one.expression, x.Atom | x.Parallel)]
+        if len(self.atoms) > MAX_POSITIONS:
+            raise too_large(pattern, body)
+        self.numbers = {id(one): number for number, one in enumerate(self.atoms)}
+        self.sets, self.labels, self.conditions, self.limits = Index(), Index(), Index(), Index()
+        self.sides = Index()
+        for one in self.atoms:
+            if isinstance(one.expression, x.Parallel):
+                self.sides.number(one.expression, id(one.expression))
+        self.side_programs = tuple(
+            tuple(_Compiler(pattern, "", side, orders).program() for side in parallel.sides)
+            for parallel in self.sides.members
+        )
+        self.timings = [one for one in self.occurrences if isinstance(one.expression, x.Timing)]
+        by_text = sorted({id(t.expression): t.expression for t in self.timings}.values(), key=lambda t: t.span.end)
+        self.orders = {id(timing): next(orders) for timing in by_text}
+
+    def program(self) -> Program:
+        """The program of the body."""
+        follow = Follow(
+            lambda one: self.numbers[id(one)],
+            lambda one: self.limits.number(one, id(one)),
+            lambda where: self.conditions.number(where.condition, id(where.condition)),
+        )
+        start = tuple(one for one in follow.first(self.occurrences[0]) if one.options)
+        after = tuple(tuple(follow.after(one)) for one in self.atoms)
+        positions = tuple(self.position(one) for one in self.atoms)
+        selects = (node for node in walk(self.body) if isinstance(node, x.Select))
+        return Program(
+            name=self.name,
+            parameters=parameters(self.body),
+            sets=tuple(self.sets.members),
+            positions=positions,
+            start=start,
+            follow=after,
+            timers=tuple(self.timer(one.expression) for one in self.timings),
+            limits=tuple(Limit(one.expression.microseconds) for one in self.limits.members),
+            labels=tuple(self.labels.members),
+            conditions=tuple(self.conditions.members),
+            selected=tuple(value for select in selects for value in select.values),
+            sides=self.side_programs,
+        )
+
+    def timer(self, timing: x.Expression) -> Timer:
+        """A timing's timer."""
+        assert isinstance(timing, x.Timing)  # noqa: S101
+        return Timer(timing.timer, timing.spec, self.orders[id(timing)])
+
+    def position(self, here: Occurrence) -> Position:
+        """An atom or a ``||`` with what stands around it."""
+        text = self.pattern.text[here.expression.span.start : here.expression.span.end]
+        scopes = [one.expression for one in here.around() if isinstance(one.expression, x.Scope)]
+        labels = [one.expression.label for one in here.around() if isinstance(one.expression, x.Labelled)]
+        limits = [one for one in here.around() if isinstance(one.expression, x.Within)]
+        hears = tuple(n for n, timing in enumerate(self.timings) if here.inside(timing.children[1]))
+        around = {
+            "text": text,
+            "scope": self.numbered(one for scope in scopes for one in scope.domain),
+            "hears": hears,
+            "sets_timers": tuple(n for n, timing in enumerate(self.timings) if here.inside(timing.children[0])),
+            "labels": tuple(self.labels.number(label) for label in labels),
+            "limits": tuple(self.limits.number(one, id(one)) for one in reversed(limits)),
+        }
+        atom = here.expression
+        if isinstance(atom, x.Parallel):
+            return Position(sides=self.sides.number(atom, id(atom)), **around)  # type: ignore[arg-type]
+        assert isinstance(atom, x.Atom)  # noqa: S101
+        written = atom.domain if atom.negated else (*atom.label, *atom.domain)
+        return Position(
+            label=self.numbered(atom.label),
+            written=self.numbered(written),
+            negated=atom.negated,
+            ticks=tuple(n for n in hears if self.ticks(atom, self.timings[n].expression)),
+            **around,  # type: ignore[arg-type]
+        )
+
+    def numbered(self, sets: Iterable[x.DescribableSet]) -> tuple[int, ...]:
+        """Sets by number; time events are none."""
+        timers = {timing.expression.timer for timing in self.timings}  # type: ignore[attr-defined]
+        return tuple(dict.fromkeys(self.sets.number(one) for one in sets if one.type not in timers))
+
+    @staticmethod
+    def ticks(atom: x.Atom, timing: x.Expression) -> bool:
+        """Whether a timing's time event moves a run that waits for this atom."""
+        assert isinstance(timing, x.Timing)  # noqa: S101
+        in_label = any(one.type == timing.timer for one in atom.label)
+        in_domain = any(one.type == timing.timer for one in atom.domain)
+        return in_domain and not in_label if atom.negated else in_label
+
+
+def parameters(body: x.Expression) -> tuple[str, ...]:
+    """The free parameters of an expression, in the order of the text."""
+    return tuple(dict.fromkeys(node.name for node in walk(body) if isinstance(node, c.Parameter)))

@@ -1,0 +1,214 @@
+"""Anything Arrow (tables, batches, readers, pandas, polars, duckdb) as an `EventTable`, column by column.
+
+Columns with the names of fields are fields: ``type``, ``source``, ``id``, ``seq`` or ``sequence``,
+``time``, ``lo`` and ``hi`` or ``timelo`` and ``timehi``, ``parts``, ``arrival``, ``timekind``,
+``retracted``. Every other column is an attribute, also one that a mapping takes a field from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.errors import DataError
+from penstock.events.composite import is_parts_column, parts_column
+from penstock.events.convert import as_attribute, as_flag, as_text, as_whole, decoded
+from penstock.events.fields import FieldError, shown
+from penstock.events.infer import inferred
+from penstock.events.instant import disagrees
+from penstock.events.instants import Instants, Ints, of_column
+from penstock.events.mapping import Columns, columns_from
+from penstock.events.naming import absent, field_columns, is_own
+from penstock.events.origin import BadRows, OnBad, Origin, origin_of
+from penstock.events.stamps import Span, stamps, unread
+from penstock.events.table import EventTable, make_table
+
+
+def from_arrow(
+    data: Any,
+    columns: Mapping[str, str] | Columns | None = None,
+    *,
+    type: str | None = None,
+    zone: str | None = None,
+    clock_error: int = 0,
+    time_unit: str | None = None,
+    on_bad: OnBad | None = None,
+    origin: str | Origin = "row",
+    untyped: bool = False,
+) -> EventTable:
+    """Read events from a table; ``columns`` says which columns give which fields, as a dict or as `Columns`.
+
+    Options and ids are as in `penstock.events.records.from_dicts`. With ``untyped`` all columns are text,
+    and the types of attributes are found from their values (`penstock.events.infer`).
+
+    >>> table = pa.table({"alarm_id": [11], "start": [30685], "device": ["d1"]})
+    >>> event = from_arrow(table, {"type": "alarm_id", "lo": "start"}, time_unit="s").record(0)
+    >>> event.type, event.lo, event.attributes
+    ('11', 30685000000, {'alarm_id': 11, 'device': 'd1', 'start': 30685})
+    """
+    table = arrow_table(data)
+    options: dict[str, Any] = {"type": type, "zone": zone, "clock_error": clock_error, "time_unit": time_unit}
+    given = {name: value for name, value in options.items() if value}
+    if isinstance(columns, Columns):
+        mapping = replace(columns, **given)
+    else:
+        mapping = columns_from(columns or {}, table.column_names, **given)
+    names = field_columns(table.column_names, mapping)
+    if "parts" in names and not is_parts_column(_column(table, names["parts"])):
+        names.pop("parts")
+    return _Reading(table, names, mapping, BadRows(), untyped).events(origin_of(origin), on_bad)
+
+
+def arrow_table(data: Any) -> pa.Table:
+    """Whatever it is, as a table whose columns have different names.
+
+    >>> arrow_table(pa.record_batch({"a": [1]})).num_rows
+    1
+    """
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    elif isinstance(data, pa.RecordBatchReader):
+        data = data.read_all()
+    elif not isinstance(data, pa.Table):
+        if not hasattr(data, "__arrow_c_stream__"):
+            raise DataError(
+                f"{data.__class__.__name__} is not a table",
+                hint="give anything Arrow (pyarrow, pandas, polars, duckdb) or a list of dicts",
+            )
+        data = pa.table(data)
+    names = data.column_names
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise DataError(f"there are two columns {repeated!r}", hint="give one of them another name")
+    return data
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    column = table[name]
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A table being read, with the column for each field."""
+
+    data: pa.Table
+    names: dict[str, str]
+    columns: Columns
+    bad: BadRows
+    untyped: bool
+
+    def events(self, origin: Origin, on_bad: OnBad | None) -> EventTable:
+        lo, hi = self._stamps()
+        fields = {"type": self._types(), "lo": pa.array(lo), "hi": pa.array(hi), **self._optional()}
+        own = {column for field, column in self.names.items() if is_own(field, column)}
+        names = [name for name in self.data.column_names if name not in own]
+        attributes = {} if self.untyped else {name: self._attribute(name) for name in names}
+        left_out = self.bad.settle(origin, on_bad)
+        kept = pa.array(np.delete(np.arange(self.data.num_rows), left_out))
+        if self.untyped:  # a cell of a bad row says nothing about the type of its column
+            attributes = {name: inferred(_column(self.data, name).take(kept)) for name in names}
+        elif left_out:
+            attributes = {name: column.take(kept) for name, column in attributes.items()}
+        if left_out:
+            fields = {name: column.take(kept) for name, column in fields.items()}
+        return make_table(fields, attributes, fixed=True)
+
+    def _attribute(self, name: str) -> pa.Array:
+        return as_attribute(name, _column(self.data, name), self.columns.zone, self.bad.add)
+
+    def _types(self) -> pa.Array:
+        if self.columns.type is not None:
+            return pa.repeat(self.columns.type, self.data.num_rows)
+        if "type" not in self.names:
+            raise absent("type", "--type-from COLUMN or --type NAME", self.data.column_names)
+        name = self.names["type"]
+        texts = as_text(name, _column(self.data, name)).fill_null("")
+        for row in np.flatnonzero(np.asarray(pc.equal(texts, ""))).tolist():
+            self.bad.add(row, FieldError(name, "is missing", hint="every event has a type"))
+        return texts
+
+    def _stamps(self) -> tuple[Ints, Ints]:
+        names = self.names
+        low = names.get("lo", names.get("hi", names.get("time")))
+        if low is None:
+            raise absent("time", "--time-from COLUMN", self.data.column_names)
+        high = names.get("hi", low)
+        starts = self._instants(low)
+        ends = starts if high == low else self._instants(high)
+
+        def span(row: int) -> Span:
+            return (low, high), self.data[low][row].as_py(), self.data[high][row].as_py()
+
+        lo, hi = stamps(starts, ends, self.columns.clock_error, span, self.bad.add)
+        if "time" in names and high != names["time"]:
+            self._check_times(names["time"], high, ends.up)
+        return lo, hi
+
+    def _instants(self, name: str) -> Instants:
+        try:
+            return of_column(_column(self.data, name), self.columns.time_unit, self.columns.zone)
+        except DataError as error:
+            raise DataError(f"column {name!r}: {error.message}", hint=error.hint) from None
+
+    def _check_times(self, name: str, high: str, ends: Ints) -> None:
+        """Where there are both an interval and a ``time``, that is its end."""
+        times = self._instants(name)
+        unread(times.bad, lambda row: name, self.bad.add)
+        for row in np.flatnonzero(times.up != ends).tolist():
+            self.bad.add(
+                row, disagrees(self.data[name][row].as_py(), (name, high), self.data[high][row].as_py())
+            )
+
+    def _optional(self) -> dict[str, pa.Array]:
+        """The fields that an event may do without."""
+        fields = {"uncertain": self._uncertain()}
+        for field, read in (
+            ("source", self._source),
+            ("id", self._id),
+            ("seq", lambda name: as_whole(name, _column(self.data, name), self.bad.add)),
+            ("arrival", self._arrival),
+            ("retracted", lambda name: as_flag(name, _column(self.data, name))),
+            (
+                "parts",
+                lambda name: parts_column(name, _column(self.data, name), self.columns.zone, self.bad.add),
+            ),
+        ):
+            if field in self.names:
+                fields[field] = read(self.names[field])
+        return fields
+
+    def _source(self, name: str) -> pa.Array:
+        return as_text(name, _column(self.data, name)).fill_null("")
+
+    def _id(self, name: str) -> pa.Array:
+        texts = as_text(name, _column(self.data, name))
+        return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+
+    def _arrival(self, name: str) -> pa.Array:
+        column = _column(self.data, name)
+        present = np.asarray(column.is_valid())
+        times = self._instants(name)
+        unread(
+            {row: error for row, error in times.bad.items() if present[row]}, lambda row: name, self.bad.add
+        )
+        return pa.array(times.up, mask=~present)
+
+    def _uncertain(self) -> pa.Array:
+        length = self.data.num_rows
+        if "timekind" not in self.names or self.columns.clock_error:
+            return pa.repeat(self.columns.clock_error > 0, length)
+        name = self.names["timekind"]
+        kinds = decoded(_column(self.data, name)).cast(pa.string()).fill_null("")
+        known = np.asarray(pc.is_in(kinds, pa.array(["", "uncertain", "duration"])))
+        for row in np.flatnonzero(~known).tolist():
+            problem = f"{shown(kinds[row].as_py())} is no kind of interval"
+            self.bad.add(row, FieldError(name, problem, hint="it is 'uncertain' or 'duration'"))
+        return pc.equal(kinds, "uncertain")

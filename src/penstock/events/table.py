@@ -1,0 +1,246 @@
+"""Events as Arrow columns: the form in which they are read, ordered and detected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.errors import DataError
+from penstock.events.cloudevents import from_cloudevent
+from penstock.events.event import Event
+from penstock.events.times import datetime_of
+
+NAME = pa.dictionary(pa.int32(), pa.string())
+TIME = pa.timestamp("us", "UTC")
+FIELDS = pa.schema(
+    [
+        ("type", NAME),
+        ("source", NAME),
+        ("id", pa.string()),
+        ("seq", pa.int64()),
+        ("lo", pa.int64()),
+        ("hi", pa.int64()),
+        ("parts", pa.string()),
+        ("arrival", pa.int64()),
+        ("uncertain", pa.bool_()),
+        ("retracted", pa.bool_()),
+    ]
+)
+"""The fields; ``id`` is null until it is made (`identity`), ``parts`` is JSON text, of composites only."""
+KINDS = {
+    pa.bool_(): "true or false",
+    pa.int64(): "a whole number",
+    pa.float64(): "a number",
+    pa.string(): "text",
+    TIME: "a time",
+}
+"""The types of attribute columns, with their names in errors."""
+Where = Callable[[int], str]
+
+
+@dataclass(frozen=True, eq=False)
+class EventTable:
+    """Events, a row each: their fields, and a typed column for each attribute, in the order of the names.
+
+    ``fixed`` says that the attributes are the columns of a table, so that one that is not there is a mistake;
+    otherwise they are free-form, and any event may have others.
+
+    >>> table = make_table({"type": ["A"], "lo": [1], "hi": [2]}, {"room": pa.array(["R1"])})
+    >>> len(table), table.record(0).attributes
+    (1, {'room': 'R1'})
+    """
+
+    fields: pa.Table
+    attributes: pa.Table
+    fixed: bool = False
+
+    def __len__(self) -> int:
+        return int(self.fields.num_rows)
+
+    def field(self, name: str) -> pa.Array:
+        """A field's column as one array.
+
+        >>> make_table({"type": ["A"], "lo": [1], "hi": [2]}, {}).field("hi").to_pylist()
+        [2]
+        """
+        return _one(self.fields[name])
+
+    def attribute(self, name: str) -> pa.Array:
+        """An attribute's column as one array.
+
+        >>> make_table({"type": ["A"], "lo": [1], "hi": [2]}, {"v": pa.array([7])}).attribute("v").to_pylist()
+        [7]
+        """
+        return _one(self.attributes[name])
+
+    def replaced(self, field: str, column: pa.Array) -> EventTable:
+        """The same events with another column for one field."""
+        place = self.fields.schema.get_field_index(field)
+        return EventTable(
+            self.fields.set_column(place, FIELDS.field(field), column), self.attributes, self.fixed
+        )
+
+    def take(self, indices: Any) -> EventTable:
+        """The rows with these numbers, in that order."""
+        rows = indices if isinstance(indices, pa.Array) else pa.array(indices, pa.int64())
+        return self._each(lambda column: column.take(rows))
+
+    def slice(self, start: int, length: int | None = None) -> EventTable:
+        """The rows from ``start`` on, no more than ``length``, without copying."""
+        return self._each(lambda column: column.slice(start, length))
+
+    def _each(self, change: Callable[[pa.Array], pa.Array]) -> EventTable:
+        fields = pa.table([change(_one(column)) for column in self.fields.columns], schema=FIELDS)
+        attributes = [change(_one(column)) for column in self.attributes.columns]
+        return EventTable(fields, pa.table(attributes, schema=self.attributes.schema), self.fixed)
+
+    def record(self, row: int) -> Event:
+        """The event in a row, as a Python object.
+
+        >>> make_table({"type": ["A"], "lo": [1], "hi": [2]}, {}).record(0).stamp
+        Stamp(lo=1, hi=2)
+        """
+        return self.slice(row, 1).to_events()[0]
+
+    def to_events(self) -> list[Event]:
+        """All events as Python objects.
+
+        >>> make_table({"type": ["A"], "lo": [1], "hi": [2]}, {}).to_events()[0].type
+        'A'
+        """
+        data: list[dict[str, Any]] = [{} for _ in range(len(self))]
+        for name in self.attributes.column_names:
+            for row, value in enumerate(_values(self.attribute(name))):
+                if value is not None:
+                    data[row][name] = value
+        rows = zip(*(self.field(name).to_pylist() for name in FIELDS.names), data, strict=True)
+        return [_event(*row) for row in rows]
+
+
+def _event(
+    type: str, source: str, id: str | None, seq: int | None, lo: int, hi: int, parts: str | None, *rest: Any
+) -> Event:
+    arrival, uncertain, retracted, attributes = rest
+    inner = tuple(from_cloudevent(part) for part in json.loads(parts)) if parts else ()
+    return Event(type, source, id or "", lo, hi, seq, attributes, inner, arrival, uncertain, retracted)
+
+
+def _values(column: pa.Array) -> list[Any]:
+    if column.type != TIME:
+        values: list[Any] = column.to_pylist()
+        return values
+    return [None if at is None else datetime_of(at) for at in column.cast(pa.int64()).to_pylist()]
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    combined = column.combine_chunks()
+    return (
+        combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.unify_dictionaries().chunks)
+    )
+
+
+def make_table(
+    fields: Mapping[str, Any], attributes: Mapping[str, pa.Array], fixed: bool = False
+) -> EventTable:
+    """Build a table from columns; fields that are not given are absent (no source, no flags).
+
+    >>> make_table({"type": ["A", "B"], "lo": [1, 2], "hi": [1, 2]}, {}).field("source").to_pylist()
+    ['', '']
+    """
+    length = len(fields["lo"])
+    absent: dict[str, Any] = {"source": "", "uncertain": False, "retracted": False}
+    columns = [
+        _column(fields[name], kind) if name in fields else _constant(absent.get(name), kind, length)
+        for name, kind in zip(FIELDS.names, FIELDS.types, strict=True)
+    ]
+    names = sorted(attributes)
+    table = pa.table([attributes[name] for name in names], names=names) if names else pa.table({})
+    return EventTable(pa.table(columns, schema=FIELDS), table, fixed)
+
+
+def _column(values: Any, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(kind):
+        column = values if isinstance(values, pa.Array) else pa.array(values, pa.string())
+        return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    return values if isinstance(values, pa.Array) else pa.array(values, kind)
+
+
+def _constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
+    if not pa.types.is_dictionary(kind):
+        return pa.nulls(length, kind) if value is None else pa.repeat(pa.scalar(value, kind), length)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(length, np.int32)), pa.array([value], pa.string())
+    )
+
+
+def concat(tables: Sequence[EventTable], where: Sequence[Where] | None = None) -> EventTable:
+    """All events of several tables; ``where`` says in words, for each table, where a row of it comes from.
+
+    An attribute that is an integer in one and a float in another is a float; any other mixture is an error.
+
+    >>> one = make_table({"type": ["A"], "lo": [1], "hi": [1]}, {"v": pa.array([7])})
+    >>> two = make_table({"type": ["A"], "lo": [2], "hi": [2]}, {"v": pa.array([7.5])})
+    >>> concat([one, two]).attribute("v").to_pylist()
+    [7.0, 7.5]
+    """
+    if not tables:
+        return make_table({"type": [], "lo": [], "hi": []}, {})
+    if len(tables) == 1:
+        return tables[0]
+    words = where or [_nth(number) for number in range(1, len(tables) + 1)]
+    names = sorted({name for table in tables for name in table.attributes.column_names})
+    attributes = {name: _joined(name, tables, words) for name in names}
+    fields = pa.concat_tables([table.fields for table in tables]).unify_dictionaries()
+    columns = {name: _one(fields[name]) for name in FIELDS.names}
+    return make_table(columns, attributes, all(table.fixed for table in tables))
+
+
+def _nth(number: int) -> Where:
+    return lambda row: f"row {row + 1} of table {number}"
+
+
+def _joined(name: str, tables: Sequence[EventTable], where: Sequence[Where]) -> pa.Array:
+    columns = [
+        table.attribute(name) if name in table.attributes.column_names else pa.nulls(len(table))
+        for table in tables
+    ]
+    kind: pa.DataType | None = None
+    first = 0
+    for place, column in enumerate(columns):
+        if column.null_count < len(column) and column.type != kind:
+            if kind is not None and not {kind, column.type} <= {pa.int64(), pa.float64()}:
+                pair = [where[p](_first_valid(columns[p])) for p in (first, place)]
+                raise mixture(name, kind, pair[0], column.type, pair[1])
+            kind, first = (column.type, place) if kind is None else (pa.float64(), first)
+    kind = kind or pa.string()
+    return pa.concat_arrays([_cast(column, kind) for column in columns])
+
+
+def _first_valid(column: pa.Array) -> int:
+    return int(pc.index(column.is_valid(), True).as_py())
+
+
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    if column.null_count == len(column):
+        return pa.nulls(len(column), kind)
+    return column.cast(kind, safe=False)
+
+
+def mixture(name: str, kind: pa.DataType, where: str, other: pa.DataType, there: str) -> DataError:
+    """The error about an attribute that is of different kinds in two records.
+
+    >>> print(mixture("v", pa.int64(), "record 1", pa.string(), "record 4").message)
+    attribute 'v' is a whole number in record 1 and text in record 4
+    """
+    return DataError(
+        f"attribute {name!r} is {KINDS[kind]} in {where} and {KINDS[other]} in {there}",
+        hint="only whole numbers and floats may be mixed; give one of the two another name",
+    )

@@ -1,0 +1,1 @@
+"""Ways to write a pattern; each translates to the algebra and prints back."""

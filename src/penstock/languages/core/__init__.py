@@ -1,0 +1,1 @@
+"""The core language: its grammar, its parser and its printer."""

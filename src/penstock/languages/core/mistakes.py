@@ -1,0 +1,130 @@
+"""Says what is wrong with a text that does not parse, what was expected, and what may have been meant."""
+
+from __future__ import annotations
+
+import re
+
+from lark import Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from penstock.errors import ParseError, Place
+
+FOREIGN = (
+    (r"-+>|=>|~>|>>", "`{0}` is not an operator here", "write A ; B for A followed by B"),
+    (r"&&?", "`{0}` is not an operator here", "write A || B for both in any order; in a condition, AND"),
+    (r"!=", "`!=` is not a comparison here", "write <>"),
+    (r"==", "`==` is not a comparison here", "write ="),
+    (r'"[^"\n]*"', "text stands in single quotes here", "write '…'"),
+    (r"'", "the quoted text does not end on this line", "add the closing '"),
+    (r"null\b", "nothing can be compared with NULL", "write IS NULL or IS NOT NULL"),
+    (r"(followed|then|before)\b", "`{0}` is not a word of the core language", "write A ; B for A followed by B"),
+    (r"every\b", "`{0}` is not a word of the core language", "each occurrence starts a match as it is"),
+)
+"""What people write who come from elsewhere, what to say of it, and our way."""
+
+EXPECTED = (
+    ({"LSQB", "LPAR", "NAME", "STAR"}, "an event such as [A], or a group in ( )"),
+    ({"NUMBER", "QUOTED", "PARAMETER"}, "a value: an attribute, a number, a text in '…' or $name"),
+    ({"NAME", "QUOTED", "STAR"}, "an event type"),
+    ({"NUMBER", "AT"}, "a duration such as 5 min, or `at` and a time"),
+    ({"CLOCK", "INSTANT"}, "a time such as 19:00 or 2026-03-01T10:00:00Z"),
+    ({"EQ", "LT", "GT"}, "a comparison"),
+    ({"NUMBER"}, "a number"),
+    ({"NAME"}, "a name"),
+    ({"RSQB"}, "`]`"),
+    ({"RPAR"}, "`)`"),
+    ({"RBRACE"}, "`}`"),
+    ({"LBRACE"}, "`{`"),
+    ({"COMMA"}, "`,`"),
+    ({"IN"}, "`in`"),
+    ({"EQ"}, "`=`"),
+    ({"AND"}, "`and`"),
+    ({"SEMICOLON"}, "an operator such as ;"),
+)
+"""Which terminals, where all of them may come next, are named how; the first fitting ones are said."""
+
+OPENERS = {"[": "]", "(": ")", "{": "}"}
+
+
+def explain(problem: UnexpectedInput, item: Place) -> ParseError:
+    """The error for a text in which ``item`` does not parse."""
+    start = _position(problem, item)
+    foreign = _foreign(item, start)
+    if foreign:
+        return foreign
+    if start >= item.end:
+        return _early_end(problem, item)
+    token = _token_at(problem, item, start)
+    place = Place(item.text, start, start + len(token), item.name)
+    return ParseError(f"`{token}` is not expected here{_expected(problem)}", hint=_hint(item, token), place=place)
+
+
+def _position(problem: UnexpectedInput, item: Place) -> int:
+    if isinstance(problem, UnexpectedToken) and problem.token.type == "$END":
+        return item.end
+    return item.start + (problem.pos_in_stream or 0)
+
+
+def _foreign(item: Place, start: int) -> ParseError | None:
+    for backwards in (0, 1):
+        for pattern, message, hint in FOREIGN:
+            found = re.compile(pattern, re.IGNORECASE).match(item.text, start - backwards)
+            if found and found.end() > start and start - backwards >= item.start:
+                place = Place(item.text, found.start(), found.end(), item.name)
+                return ParseError(message.format(found.group()), hint=hint, place=place)
+    return None
+
+
+def _early_end(problem: UnexpectedInput, item: Place) -> ParseError:
+    opener = _unclosed(item)
+    hint = "if the pattern goes on below, indent its further lines" if item.text[item.end :].strip() else None
+    if opener is not None:
+        bracket = item.text[opener]
+        place = Place(item.text, opener, opener, item.name)
+        hint = hint or f"the `{bracket}` of line {place.line}, column {place.column} needs its `{OPENERS[bracket]}`"
+    end = Place(item.text, item.end, item.end, item.name)
+    return ParseError(f"the pattern ends too early{_expected(problem)}", hint=hint, place=end)
+
+
+def _unclosed(item: Place) -> int | None:
+    """The innermost bracket that is left open."""
+    stack: list[int] = []
+    plain = re.sub(r"'[^'\n]*'|#[^\n]*", lambda m: " " * len(m.group()), item.text[item.start : item.end])
+    for index, character in enumerate(plain):
+        if character in OPENERS:
+            stack.append(item.start + index)
+        elif character in OPENERS.values() and stack:
+            stack.pop()
+    return stack[-1] if stack else None
+
+
+def _token_at(problem: UnexpectedInput, item: Place, start: int) -> str:
+    if isinstance(problem, UnexpectedToken) and isinstance(problem.token, Token):
+        return str(problem.token)
+    return item.text[start : start + 1]
+
+
+def _expected(problem: UnexpectedInput) -> str:
+    if isinstance(problem, UnexpectedCharacters):
+        return ""
+    terminals = set(getattr(problem, "accepts", None) or getattr(problem, "expected", ()))
+    names: list[str] = []
+    said: set[str] = set()
+    for group, name in EXPECTED:
+        if group <= terminals and not group & said:
+            names.append(name)
+            said |= group
+    if not names:
+        return ""
+    *first, last = names[:4]
+    return ": expected " + (", ".join(first) + " or " + last if first else last)
+
+
+def _hint(item: Place, token: str) -> str | None:
+    if token in (")", "]", "}"):
+        return "a bracket may be missing before it, or be one too many"
+    if token.lower() in ("in", "within", "where", "select", "at", "not", "and", "or", "like", "is", "let"):
+        return f"`{token}` is a reserved word; as an event type write '{token}'"
+    if token == "(":
+        return "after a type, ( begins a filter; write [A] ( … ) for a group after it"
+    return None
