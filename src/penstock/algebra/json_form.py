@@ -58,7 +58,6 @@ def _kinds() -> dict[str, type[Node]]:
     return {_kind(node): node for node in concrete}
 
 
-@cache
 def _hints(node: type[Node]) -> dict[str, Any]:
     return {name: hint for name, hint in get_type_hints(node).items() if name != "span"}
 

@@ -79,9 +79,10 @@ def _expanded(node: N, lets: Mapping[str, tuple[DescribableSet, ...]]) -> N:
 
 def _expanded_members(members: tuple[Any, ...], lets: Mapping[str, tuple[DescribableSet, ...]]) -> Iterable[Any]:
     for member in members:
-        if isinstance(member, DescribableSet) and member.type in lets:
-            named = (_restricted(one, member) for one in lets[member.type])
-            yield from _expanded_members(tuple(named), lets)
+        named = lets.get(member.type or "") if isinstance(member, DescribableSet) else None
+        if named is not None:
+            restricted = tuple(_restricted(one, member) for one in named)
+            yield from _expanded_members(restricted, lets)
         else:
             yield _expanded(member, lets) if isinstance(member, Node) else member
 

@@ -122,8 +122,7 @@ def _cannot_end(alternatives: list[Alternative]) -> bool:
 def led(alternatives: list[Alternative], strong: bool) -> list[Alternative]:
     """The alternatives as an operator leads to them."""
     return [
-        Alternative(_merged(replace(option, strong=strong) for option in one.options), one.end)
-        for one in alternatives
+        Alternative(_merged(replace(option, strong=strong) for option in one.options), one.end) for one in alternatives
     ]
 
 

@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from penstock.algebra.names import check_names
+from penstock.algebra.names import check_names, without_lets
 from penstock.algebra.pattern import Pattern
+from penstock.automaton.compile import compile_pattern
+from penstock.checks.labels import check_labels
+from penstock.checks.parameters import check_composite_attributes, check_parameters, check_selected
+from penstock.checks.timings import check_repetitions, check_timings
 from penstock.languages.core.parser import parse_syntax
 
-CHECKS = (check_names,)
+CHECKS = (
+    check_repetitions,
+    check_timings,
+    check_parameters,
+    check_selected,
+    check_composite_attributes,
+    compile_pattern,
+    check_labels,
+)
+"""What a pattern must pass, in order; named sets are written out before."""
 
 
 def parse(text: str, name: str | None = None) -> Pattern:
-    """The pattern that a text in the core language says.
+    """The pattern that a text in the core language says; ``name`` is what errors call the text.
 
     >>> parse("[Open(door = $d)] ; [Close(door = $d)]").definitions[0].name
     'composite'
+    >>> parse("[Open(door = $d)] ; [Close(door == $d)]")
+    Traceback (most recent call last):
+        ...
+    penstock.errors.ParseError: pattern, line 1, column 34: `==` is not a comparison here
+      [Open(door = $d)] ; [Close(door == $d)]
+                                       ^^
+    hint: write =
     """
-    pattern = parse_syntax(text, name)
+    return checked(parse_syntax(text, name))
+
+
+def checked(pattern: Pattern) -> Pattern:
+    """The same pattern, if it means something; else an error that says why not."""
+    check_names(pattern)
+    plain = without_lets(pattern)
     for check in CHECKS:
-        check(pattern)
+        check(plain)
     return pattern

@@ -166,7 +166,7 @@ def _(between: c.Between, zone: str) -> _Step:
 def _(choice: c.In, zone: str) -> _Step:
     value, choices = _step(choice.value, zone), [_step(one, zone) for one in choice.choices]
     texts = [one.value for one in choice.choices if isinstance(one, c.Literal) and isinstance(one.value, str)]
-    listed = pa.array(texts, pa.string()) if len(texts) == len(choices) else None
+    listed = pa.array(texts) if texts and len(texts) == len(choices) else None
 
     def among(rows: _Rows) -> Column:
         tested = value(rows)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from penstock.algebra.conditions import FIELDS, Aggregate, Attribute, LabelRead, Parameter
 from penstock.algebra.expressions import Atom, DescribableSet, Labelled, Selected, Timing
+from penstock.algebra.names import without_lets
 from penstock.algebra.node import Node, walk
-from penstock.algebra.pattern import Definition, Let, Pattern
+from penstock.algebra.pattern import Definition, Pattern
 from penstock.errors import PatternError, nearest
 from penstock.events.table import EventTable
 
@@ -32,10 +33,59 @@ def check_attributes(pattern: Pattern, table: EventTable) -> None:
     if not table.fixed:
         return
     columns = tuple(table.attributes.column_names)
-    for item in pattern.items:
-        for read in _reads(_Names(pattern, item)):
-            if read.name not in {*FIELDS, *columns, *read.computed}:
+    definitions = without_lets(pattern).definitions
+    computed = {one.name: _computed(one) for one in definitions}
+    for definition in definitions:
+        for read in _reads(definition):
+            if _is_missing(read, {*FIELDS, *columns}, computed):
                 raise _missing(pattern, read, columns)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """An attribute that is read of events in one of the sets."""
+
+    name: str
+    node: Node
+    types: frozenset[str | None]
+
+
+def _is_missing(read: _Read, known: set[str], computed: dict[str, set[str]]) -> bool:
+    """Whether primitive events are among those read, and none of the composites among them has it either."""
+    if read.types <= computed.keys():
+        return False
+    composites = computed.keys() if None in read.types else read.types & computed.keys()
+    return read.name not in known.union(*(computed[name] for name in composites if name is not None))
+
+
+def _computed(definition: Definition) -> set[str]:
+    """The attributes of a composite."""
+    return {node.name for node in walk(definition.body) if isinstance(node, Parameter | Selected)}
+
+
+def _reads(definition: Definition) -> Iterator[_Read]:
+    matched = _matched(definition)
+    timers = {node.timer for node in walk(definition) if isinstance(node, Timing)}
+    for node in walk(definition):
+        match node:
+            case DescribableSet(type=kind, filter=condition) if condition is not None and kind not in timers:
+                found = (inner for inner in walk(condition) if isinstance(inner, Attribute))
+                yield from (_Read(inner.name, inner, frozenset([kind])) for inner in found)
+            case LabelRead(label=label, attribute=str(name)) | Aggregate(label=label, attribute=str(name)):
+                yield _Read(name, node, frozenset(_types(matched.get(label, ())) - timers))
+
+
+def _types(sets: Iterable[DescribableSet]) -> set[str | None]:
+    return {one.type for one in sets}
+
+
+def _matched(definition: Definition) -> dict[str, list[DescribableSet]]:
+    """The sets from which the events of each label come."""
+    found: dict[str, list[DescribableSet]] = {}
+    for labelled in (node for node in walk(definition) if isinstance(node, Labelled)):
+        for atom in (node for node in walk(labelled.body) if isinstance(node, Atom)):
+            found.setdefault(labelled.label, []).extend(atom.domain if atom.negated else atom.label)
+    return found
 
 
 def _missing(pattern: Pattern, read: _Read, columns: tuple[str, ...]) -> PatternError:
@@ -47,65 +97,3 @@ def _missing(pattern: Pattern, read: _Read, columns: tuple[str, ...]) -> Pattern
         read.node,
         hint=f"did you mean `{close}`?" if close else None,
     )
-
-
-@dataclass(frozen=True)
-class _Read:
-    """An attribute of events of which some are primitive; composites among them have ``computed`` ones."""
-
-    name: str
-    node: Node
-    computed: frozenset[str]
-
-
-class _Names:
-    """What the names of types mean in one item of a pattern."""
-
-    def __init__(self, pattern: Pattern, item: Let | Definition) -> None:
-        self.item = item
-        self.lets = {one.name: one.sets for one in pattern.lets}
-        self.composites = {one.name: one for one in pattern.definitions}
-        self.timers = {node.timer for node in walk(item) if isinstance(node, Timing)}
-
-    def types(self, sets: Iterable[DescribableSet], within: frozenset[str]) -> Iterator[str | None]:
-        """The types in the sets, ``None`` for a primitive event's; names of sets are followed."""
-        for one in sets:
-            if one.type is None:
-                yield from (None, *self.composites)
-            elif one.type in self.lets and one.type not in within:
-                yield from self.types(self.lets[one.type], within | {one.type})
-            elif one.type not in self.timers:
-                yield one.type if one.type in self.composites else None
-
-    def computed(self, sets: Iterable[DescribableSet]) -> frozenset[str] | None:
-        """The attributes of the composites in the sets; ``None`` if there are no primitive events in them."""
-        types = set(self.types(sets, frozenset()))
-        if None not in types:
-            return None
-        bodies = (self.composites[name].body for name in types if name is not None)
-        nodes = (node for body in bodies for node in walk(body))
-        return frozenset(node.name for node in nodes if isinstance(node, Parameter | Selected))
-
-
-def _reads(names: _Names) -> Iterator[_Read]:
-    matched = _matched(names.item)
-    for node in walk(names.item):
-        match node:
-            case DescribableSet(filter=condition) if condition is not None:
-                computed = names.computed([node])
-                found = [inner for inner in walk(condition) if isinstance(inner, Attribute)]
-                if computed is not None:
-                    yield from (_Read(inner.name, inner, computed) for inner in found)
-            case LabelRead(label=label, attribute=name) | Aggregate(label=label, attribute=name):
-                computed = names.computed(matched.get(label, ()))
-                if computed is not None and name is not None:
-                    yield _Read(name, node, computed)
-
-
-def _matched(item: Let | Definition) -> dict[str, list[DescribableSet]]:
-    """The sets from which the events of each label come."""
-    found: dict[str, list[DescribableSet]] = {}
-    for labelled in (node for node in walk(item) if isinstance(node, Labelled)):
-        for atom in (node for node in walk(labelled.body) if isinstance(node, Atom)):
-            found.setdefault(labelled.label, []).extend(atom.domain if atom.negated else atom.label)
-    return found

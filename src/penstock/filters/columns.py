@@ -24,6 +24,11 @@ _COMPARE: dict[str, Callable[..., Column]] = {
     ">=": pc.greater_equal,
 }
 _CALCULATE: dict[str, Callable[..., Column]] = {"+": pc.add, "-": pc.subtract, "*": pc.multiply}
+_CHECKED: dict[str, Callable[..., Column]] = {
+    "+": pc.add_checked,
+    "-": pc.subtract_checked,
+    "*": pc.multiply_checked,
+}
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -133,7 +138,7 @@ def calculate(operator: str, left: Column, right: Column) -> Column:
     if operator == "/":
         return _divided(_floats(left), _floats(right))
     if pa.types.is_integer(left.type) and pa.types.is_integer(right.type):
-        return _calculated_exactly(operator, left, right)
+        return _exactly(operator, left, right)
     return without_nan(_CALCULATE[operator](_floats(left), _floats(right)))
 
 
@@ -142,10 +147,17 @@ def _divided(left: Column, right: Column) -> Column:
     return without_nan(pc.divide(left, divisor))
 
 
-def _calculated_exactly(operator: str, left: Column, right: Column) -> Column:
-    """Integers; null on overflow, which is where the result is far from the same in floats.
+def _exactly(operator: str, left: Column, right: Column) -> Column:
+    try:
+        return _CHECKED[operator](left, right)
+    except pa.ArrowInvalid:  # somewhere it overflows
+        return _null_on_overflow(operator, left, right)
 
-    Wrapping around moves a result by a multiple of 2**64, rounding one that fits by less than 2**14.
+
+def _null_on_overflow(operator: str, left: Column, right: Column) -> Column:
+    """Integers overflow where the result is far from the same in floats.
+
+    Wrapping around moves a result by a multiple of 2**64, rounding moves one that fits by less than 2**14.
     """
     wrapped = _CALCULATE[operator](left, right)
     estimate = _CALCULATE[operator](_floats(left), _floats(right))

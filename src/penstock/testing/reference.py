@@ -14,9 +14,9 @@ from typing import Any
 
 from penstock.algebra import expressions as x
 from penstock.algebra.conditions import bindings
+from penstock.algebra.names import evaluation_order, without_lets
 from penstock.algebra.node import walk
 from penstock.algebra.pattern import Definition, Pattern
-from penstock.algebra.names import evaluation_order, without_lets
 from penstock.events.event import Event
 from penstock.events.times import next_clock_time, zone_of
 from penstock.testing.truth import Context, evaluate, kind
@@ -41,6 +41,11 @@ class Composite:
     hi: int
     attributes: Mapping[str, Any] = field(hash=False)
     parts: tuple[Part, ...]
+
+    @property
+    def source(self) -> str:
+        """Who produced it: the detector of its type."""
+        return f"penstock/{self.type}"
 
     def leaves(self) -> Iterator[Event]:
         """The primitive events it is made of, in the order of matching."""
@@ -361,7 +366,7 @@ class Detector:
         for option in run.options:
             atom = option.tree.expression
             if isinstance(atom, x.Parallel):
-                base = run.previous if len(option.remaining) == len(atom.sides) else option.base
+                base = option.base if option.waiting else run.previous
                 found = {side: there[id(atom)][side] for side in option.remaining}
             else:
                 assert isinstance(atom, x.Atom)
@@ -377,7 +382,7 @@ class Detector:
         if moves or too_early:
             return moves, False
         weak = run.previous is None or not all(option.strong and not option.waiting for option in run.options)
-        heard = [symbol for symbol in symbols if weak or run.previous < symbol.lo]  # type: ignore[operator]
+        heard = [symbol for symbol in symbols if weak or run.previous < symbol.lo]
         fails = any(meaning.in_domain(o.tree, symbol, known, started) for o in run.options for symbol in heard)
         return [], fails
 

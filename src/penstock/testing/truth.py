@@ -57,7 +57,7 @@ def kind(value: Any) -> str:
     return {bool: "boolean", int: "number", float: "number", str: "text"}.get(type(value), "time")
 
 
-def evaluate(condition: c.Condition, known: Context) -> Any:
+def evaluate(condition: c.Condition, known: Context) -> Any:  # noqa: C901
     """The value of a condition; a truth is true, false or ``None``."""
     match condition:
         case c.Literal(value=value):
@@ -145,13 +145,13 @@ def _aggregate(aggregate: c.Aggregate, known: Context) -> Any:
         return None
     if aggregate.function == "avg":
         return sum(values) / len(values)
-    return {"min": min, "max": max, "sum": sum}[aggregate.function](values)
+    if aggregate.function == "sum":
+        return sum(values)
+    return min(values) if aggregate.function == "min" else max(values)
 
 
 def _like(pattern: str, escape: str | None) -> re.Pattern[str]:
     mark = re.escape(escape) if escape is not None else "(?!)"
     wild = {"%": ".*", "_": "."}
     pieces = re.findall(f"{mark}.|.", pattern, re.DOTALL)
-    return re.compile(
-        "".join(re.escape(p[1:]) if len(p) > 1 else wild.get(p, re.escape(p)) for p in pieces), re.DOTALL
-    )
+    return re.compile("".join(re.escape(p[1:]) if len(p) > 1 else wild.get(p, re.escape(p)) for p in pieces), re.DOTALL)

@@ -43,21 +43,21 @@ class Builder(Transformer[Token, Any]):
 
     def __init__(self, text: str, name: str | None, offset: int) -> None:
         super().__init__()
-        self.text = text
-        self.name = name
-        self.offset = offset
+        self._text = text
+        self._name = name
+        self._offset = offset
 
     def span(self, where: Meta | Token) -> Span:
         """Offsets into the whole text."""
         if isinstance(where, Meta) and where.empty:
-            return Span(self.offset, self.offset)
+            return Span(self._offset, self._offset)
         start = where.start_pos or 0
         end = where.end_pos or start
-        return Span(self.offset + start, self.offset + end)
+        return Span(self._offset + start, self._offset + end)
 
     def error(self, message: str, where: Span, hint: str | None = None) -> ParseError:
         """An error that points into the text."""
-        return ParseError(message, hint=hint, place=Place(self.text, where.start, where.end, self.name))
+        return ParseError(message, hint=hint, place=Place(self._text, where.start, where.end, self._name))
 
     # Items
 
@@ -188,7 +188,7 @@ class Builder(Transformer[Token, Any]):
 
     def is_bare_set(self, pattern: x.Expression) -> bool:
         """Whether it was written as a set and nothing else."""
-        return isinstance(pattern, x.Atom) and self.text[pattern.span.start] not in "[("
+        return isinstance(pattern, x.Atom) and self._text[pattern.span.start] not in "[("
 
     @_spanned
     def negated(self, items: list[Any], span: Span) -> x.Atom:
@@ -340,7 +340,7 @@ class Builder(Transformer[Token, Any]):
     def negative(self, items: list[Any], span: Span) -> c.Value:
         """``-a``; of a number, that number."""
         operand = self.value(items[1])
-        plain = self.text[operand.span.start] != "("
+        plain = self._text[operand.span.start] != "("
         if plain and isinstance(operand, c.Literal) and type(operand.value) in (int, float):
             return c.Literal(-operand.value, span=span)  # type: ignore[operator]
         return c.Negative(operand, span=span)

@@ -24,7 +24,7 @@ FOREIGN = (
 
 EXPECTED = (
     ({"LSQB", "LPAR", "NAME", "STAR"}, "an event such as [A], or a group in ( )"),
-    ({"NUMBER", "QUOTED", "PARAMETER"}, "a value: an attribute, a number, a text in '…' or $name"),
+    ({"NUMBER", "QUOTED", "PARAMETER", "NAME"}, "a value: an attribute, a number, a text in '…' or $name"),
     ({"NAME", "QUOTED", "STAR"}, "an event type"),
     ({"NUMBER", "AT"}, "a duration such as 5 min, or `at` and a time"),
     ({"CLOCK", "INSTANT"}, "a time such as 19:00 or 2026-03-01T10:00:00Z"),
@@ -42,6 +42,8 @@ EXPECTED = (
     ({"SEMICOLON"}, "an operator such as ;"),
 )
 """Which terminals, where all of them may come next, are named how; the first fitting ones are said."""
+
+_RESERVED_HINTS = {"in": "a scope stands in brackets: (C in {S}); as an event type write 'in'"}
 
 OPENERS = {"[": "]", "(": ")", "{": "}"}
 
@@ -107,24 +109,31 @@ def _token_at(problem: UnexpectedInput, item: Place, start: int) -> str:
 def _expected(problem: UnexpectedInput) -> str:
     if isinstance(problem, UnexpectedCharacters):
         return ""
-    terminals = set(getattr(problem, "accepts", None) or getattr(problem, "expected", ()))
+    terminals = set(getattr(problem, "accepts", None) or getattr(problem, "expected", None) or ())
     names: list[str] = []
     said: set[str] = set()
     for group, name in EXPECTED:
         if group <= terminals and not group & said:
             names.append(name)
             said |= group
+    if names == ["a name"] and isinstance(problem, UnexpectedToken) and _after_number(problem):
+        names = ["a unit of time such as min"]
     if not names:
         return ""
     *first, last = names[:4]
     return ": expected " + (", ".join(first) + " or " + last if first else last)
 
 
+def _after_number(problem: UnexpectedToken) -> bool:
+    history = problem.token_history or []
+    return bool(history) and history[-1].type == "NUMBER"
+
+
 def _hint(item: Place, token: str) -> str | None:
     if token in (")", "]", "}"):
         return "a bracket may be missing before it, or be one too many"
     if token.lower() in ("in", "within", "where", "select", "at", "not", "and", "or", "like", "is", "let"):
-        return f"`{token}` is a reserved word; as an event type write '{token}'"
-    if token == "(":
+        return _RESERVED_HINTS.get(token.lower(), f"`{token}` is a reserved word; as an event type write '{token}'")
+    if token.startswith("("):
         return "after a type, ( begins a filter; write [A] ( … ) for a group after it"
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 
 from lark import Lark
 from lark.exceptions import UnexpectedInput, VisitError
@@ -64,7 +65,7 @@ def _item_ranges(text: str) -> Iterator[tuple[int, int]]:
         offset += len(line)
     margin = min((indent for _, indent in starts), default=0)
     edges = [offset for offset, indent in starts if indent == margin] + [len(text)]
-    yield from zip(edges, edges[1:], strict=False)
+    yield from pairwise(edges)
 
 
 def _parse_item(text: str, name: str | None, start: int, end: int) -> Let | Definition:
