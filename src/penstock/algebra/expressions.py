@@ -8,8 +8,8 @@ from penstock.algebra.conditions import Condition, Value
 from penstock.algebra.node import Node
 
 RESERVED = frozenset(
-    ("in", "not", "let", "within", "where", "select", "at", "and", "or")
-    + ("between", "like", "is", "null", "true", "false")
+    {"in", "not", "let", "within", "where", "select", "at"}
+    | {"and", "or", "between", "like", "is", "null", "true", "false"}
 )
 """Words that are never names, in any case."""
 
