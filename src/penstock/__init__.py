@@ -16,17 +16,25 @@ from penstock.errors import (
 
 if TYPE_CHECKING:
     from penstock.checks.check import parse
+    from penstock.detection.composites import Composites
+    from penstock.detection.local import detect
 
-_LAZY = {"parse": "penstock.checks.check"}
+_LAZY = {
+    "Composites": "penstock.detection.composites",
+    "detect": "penstock.detection.local",
+    "parse": "penstock.checks.check",
+}
 """Public names that are loaded when first used, so that `import penstock` takes milliseconds."""
 
 __all__ = [
     "BrokerError",
+    "Composites",
     "DataError",
     "ParseError",
     "PatternError",
     "PenstockError",
     "StateError",
+    "detect",
     "parse",
 ]
 

@@ -18,9 +18,7 @@ def table(length: int = 0, hi: list[int] | None = None, sources=None, **attribut
     columns = {name: pa.array(values) for name, values in attributes.items()}
     length = len(hi or sources or next(iter(columns.values()), [None] * length))
     times = hi or [0] * length
-    return make_table(
-        {"type": ["A"] * length, "source": sources or ["s"] * length, "lo": times, "hi": times}, columns
-    )
+    return make_table({"type": ["A"] * length, "source": sources or ["s"] * length, "lo": times, "hi": times}, columns)
 
 
 def test_a_condition_that_reads_nothing_has_one_value_for_all_rows():

@@ -1,7 +1,5 @@
 """Filters on columns agree with DuckDB on everything that SQL gives a meaning to."""
 
-from collections.abc import Iterator
-
 import duckdb
 import pyarrow as pa
 import pytest
@@ -36,9 +34,7 @@ def attributes(*names: str) -> st.SearchStrategy[c.Value]:
 def calculations(leaves: st.SearchStrategy[c.Value], operators: str) -> st.SearchStrategy[c.Value]:
     return st.recursive(
         leaves,
-        lambda inner: (
-            st.builds(c.Arithmetic, st.sampled_from(operators), inner, inner) | st.builds(c.Negative, inner)
-        ),
+        lambda inner: st.builds(c.Arithmetic, st.sampled_from(operators), inner, inner) | st.builds(c.Negative, inner),
         max_leaves=3,
     )
 
@@ -69,9 +65,7 @@ def predicates(values: st.SearchStrategy[c.Value]) -> st.SearchStrategy[c.Condit
     )
 
 
-PREDICATES = st.one_of(
-    *map(predicates, (INT_VALUES, NUMBER_VALUES, TEXT_VALUES, TRUTH_VALUES)), likes(), TRUTH_VALUES
-)
+PREDICATES = st.one_of(*map(predicates, (INT_VALUES, NUMBER_VALUES, TEXT_VALUES, TRUTH_VALUES)), likes(), TRUTH_VALUES)
 CONDITIONS = st.recursive(
     PREDICATES,
     lambda inner: (
@@ -159,7 +153,7 @@ def mixed(*values: c.Value) -> bool:
 
 
 @pytest.fixture(scope="module")
-def database() -> Iterator[duckdb.DuckDBPyConnection]:
+def database():
     with duckdb.connect() as connection:
         yield connection
 

@@ -32,9 +32,7 @@ NAMES = ["x", "y", "z", "absent"]
 VALUES = st.recursive(
     st.sampled_from(NAMES).map(c.Attribute)
     | st.sampled_from([True, False, 0, 1, -2, 0.0, 1.0, 0.5, "", "a", "_"]).map(c.Literal),
-    lambda inner: (
-        st.builds(c.Arithmetic, st.sampled_from("+-*/"), inner, inner) | st.builds(c.Negative, inner)
-    ),
+    lambda inner: st.builds(c.Arithmetic, st.sampled_from("+-*/"), inner, inner) | st.builds(c.Negative, inner),
     max_leaves=3,
 )
 CONDITIONS = st.recursive(
@@ -123,9 +121,7 @@ def holds(condition, row):
 def predicate(condition, value, row):
     match condition:
         case c.Between(low=low, high=high):
-            return all_of(
-                [compare(">=", value, value_of(low, row)), compare("<=", value, value_of(high, row))]
-            )
+            return all_of([compare(">=", value, value_of(low, row)), compare("<=", value, value_of(high, row))])
         case c.In(choices=choices):
             return opposite(all_of(compare("<>", value, value_of(one, row)) for one in choices))
         case c.Like(pattern=pattern, escape=escape):
@@ -137,9 +133,7 @@ def predicate(condition, value, row):
 @st.composite
 def tables(draw):
     kinds = {name: draw(st.sampled_from(list(KINDS))) for name in NAMES[:3]}
-    rows = draw(
-        st.lists(st.fixed_dictionaries({n: st.none() | KINDS[k] for n, k in kinds.items()}), max_size=6)
-    )
+    rows = draw(st.lists(st.fixed_dictionaries({n: st.none() | KINDS[k] for n, k in kinds.items()}), max_size=6))
     columns = {name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()}
     return rows, columns
 

@@ -65,9 +65,7 @@ def test_the_error_points_at_the_attribute():
 
 
 def test_no_more_than_ten_attributes_are_listed():
-    with pytest.raises(
-        PatternError, match="only a0, a1, a10, a11, a2, a3, a4, a5, a6, a7 and 2 more"
-    ) as caught:
+    with pytest.raises(PatternError, match="only a0, a1, a10, a11, a2, a3, a4, a5, a6, a7 and 2 more") as caught:
         check("[A(zzz = 7)]", *(f"a{number}" for number in range(12)))
     assert caught.value.hint is None
 

@@ -13,9 +13,7 @@ ZONES = ["UTC", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Pac
 
 
 def shown(instant: int, zone: str) -> tuple[int, int, int]:
-    return tuple(
-        clock(function, pa.array([instant]), zone)[0].as_py() for function in ("hour", "minute", "weekday")
-    )
+    return tuple(clock(function, pa.array([instant]), zone)[0].as_py() for function in ("hour", "minute", "weekday"))
 
 
 @settings(max_examples=300, derandomize=True, deadline=None)

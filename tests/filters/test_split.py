@@ -51,9 +51,7 @@ CONJUNCTS = st.sampled_from(["x > 3", "y", "x = $p", "$q = y", "x > $p", "x > l.
 def test_every_conjunct_goes_to_exactly_one_part(texts):
     whole = condition(" AND ".join(f"({text})" for text in texts))
     found = split(whole)
-    bound = [
-        c.Comparison("=", c.Attribute(name), c.Parameter(parameter)) for name, parameter in found.bindings
-    ]
+    bound = [c.Comparison("=", c.Attribute(name), c.Parameter(parameter)) for name, parameter in found.bindings]
     together = [*c.conjuncts(found.plain), *map(printed_sides, bound), *c.conjuncts(found.residual)]
     assert sorted(map(printed_sides, together)) == sorted(map(printed_sides, c.conjuncts(whole)))
 
@@ -64,8 +62,6 @@ def printed_sides(part: c.Condition | str) -> str:
 
 
 def test_reads_names_each_thing_once():
-    found = reads(
-        condition("x > 3 AND x < y AND lo > 1 AND minute() = $p AND l.v = max(m.w) AND count(l) > $p")
-    )
+    found = reads(condition("x > 3 AND x < y AND lo > 1 AND minute() = $p AND l.v = max(m.w) AND count(l) > $p"))
     assert found == Reads(("lo", "hi"), ("x", "y"), ("p",), ("l", "m"))
     assert reads(None) == Reads()

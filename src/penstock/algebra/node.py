@@ -31,6 +31,13 @@ def children(node: Node) -> Iterator[Node]:
             yield from (member for member in value if isinstance(member, Node))
 
 
+def walk_inside_first(node: Node) -> Iterator[Node]:
+    """``node`` and everything inside it, inside first: the order in which they end in the text."""
+    for child in children(node):
+        yield from walk_inside_first(child)
+    yield node
+
+
 def walk(node: Node) -> Iterator[Node]:
     """``node`` and everything inside it, outside first.
 

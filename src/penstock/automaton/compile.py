@@ -8,7 +8,7 @@ from typing import Any
 from penstock.algebra import conditions as c
 from penstock.algebra import expressions as x
 from penstock.algebra.names import evaluation_order, without_lets
-from penstock.algebra.node import walk
+from penstock.algebra.node import walk, walk_inside_first
 from penstock.algebra.pattern import Definition, Pattern
 from penstock.automaton.follow import Follow, TooManyAlternatives
 from penstock.automaton.program import Limit, Position, Program, Timer
@@ -71,8 +71,8 @@ class _Compiler:
             for parallel in self.sides.members
         )
         self.timings = [one for one in self.occurrences if isinstance(one.expression, x.Timing)]
-        by_text = sorted({id(t.expression): t.expression for t in self.timings}.values(), key=lambda t: t.span.end)
-        self.orders = {id(timing): next(orders) for timing in by_text}
+        own = {id(timing.expression) for timing in self.timings}
+        self.orders = {id(node): next(orders) for node in walk_inside_first(body) if id(node) in own}
 
     def program(self) -> Program:
         """The program of the body."""

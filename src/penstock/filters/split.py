@@ -11,10 +11,10 @@ from penstock.algebra.conditions import (
     And,
     Attribute,
     ClockFunction,
-    Comparison,
     Condition,
     LabelRead,
     Parameter,
+    bindings,
     conjuncts,
 )
 from penstock.algebra.node import walk
@@ -42,6 +42,7 @@ class Reads:
 def reads(condition: Condition | None) -> Reads:
     """What a condition reads; ``hour()`` and the like read the field ``hi``.
 
+    >>> from penstock.algebra.conditions import Comparison
     >>> reads(Comparison("=", Attribute("room"), Parameter("r")))
     Reads(fields=(), attributes=('room',), parameters=('r',), labels=())
     """
@@ -82,6 +83,7 @@ class SplitFilter:
 def split(condition: Condition | None) -> SplitFilter:
     """Sort the conjuncts of a filter by what they need.
 
+    >>> from penstock.algebra.conditions import Comparison
     >>> bound = Comparison("=", Attribute("room"), Parameter("r"))
     >>> split(And((Attribute("open"), bound)))
     SplitFilter(plain=Attribute(name='open'), bindings=(('room', 'r'),), residual=None)
@@ -90,24 +92,15 @@ def split(condition: Condition | None) -> SplitFilter:
     bound: dict[str, str] = {}
     residual: list[Condition] = []
     for part in conjuncts(condition):
-        attribute, parameter = _binding(part) or ("", "")
+        binding = bindings(part)
         if not reads(part).needs_run:
             plain.append(part)
-        elif parameter and parameter not in bound:
-            bound[parameter] = attribute
+        elif binding and not binding.keys() & bound.keys():
+            bound |= binding
         else:
             residual.append(part)
-    bindings = tuple((attribute, parameter) for parameter, attribute in bound.items())
-    return SplitFilter(_joined(plain), bindings, _joined(residual))
-
-
-def _binding(part: Condition) -> tuple[str, str] | None:
-    match part:
-        case Comparison(operator="=", left=Attribute(name=attribute), right=Parameter(name=parameter)):
-            return attribute, parameter
-        case Comparison(operator="=", left=Parameter(name=parameter), right=Attribute(name=attribute)):
-            return attribute, parameter
-    return None
+    pairs = tuple((attribute, parameter) for parameter, attribute in bound.items())
+    return SplitFilter(_joined(plain), pairs, _joined(residual))
 
 
 def _joined(parts: list[Condition]) -> Condition | None:

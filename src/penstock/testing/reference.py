@@ -15,7 +15,7 @@ from typing import Any
 from penstock.algebra import expressions as x
 from penstock.algebra.conditions import bindings
 from penstock.algebra.names import evaluation_order, without_lets
-from penstock.algebra.node import walk
+from penstock.algebra.node import walk, walk_inside_first
 from penstock.algebra.pattern import Definition, Pattern
 from penstock.events.event import Event
 from penstock.events.times import next_clock_time, zone_of
@@ -162,9 +162,10 @@ class Meaning:
         }
         self.timings = [tree for tree in trees if isinstance(tree.expression, x.Timing)]
         self.ranks: dict[int, int] = {}
-        for tree in sorted(self.timings, key=lambda tree: tree.expression.span.end):
-            self.ranks.setdefault(id(tree.expression), -1)
-        self.ranks = {timing: next(ranks) for timing in self.ranks}
+        own = {id(tree.expression) for tree in self.timings}
+        for node in walk_inside_first(definition.body):
+            if id(node) in own:
+                self.ranks[id(node)] = next(ranks)
         self.timers = frozenset(tree.expression.timer for tree in self.timings)  # type: ignore[attr-defined]
         selects = [node for node in walk(definition.body) if isinstance(node, x.Select)]
         self.selected = [value for select in selects for value in select.values]
@@ -404,7 +405,9 @@ class Detector:
             if hi - limits[limit][0] > limit.expression.microseconds:  # type: ignore[attr-defined]
                 return [], []
         span = (min(lo, run.span[0]) if run.span else lo, hi)
-        moved = Run(frozenset(), hi, span, tuple(parts), run.timers, frozenset(limits.items()))
+        fired = {symbol.timer for symbol in taken.values() if isinstance(symbol, Tick)}
+        timers = frozenset(one for one in run.timers if one[0].expression.timer not in fired)  # type: ignore[attr-defined]
+        moved = Run(frozenset(), hi, span, tuple(parts), timers, frozenset(limits.items()))
         remaining = tuple(side for side in option.remaining if side not in taken)
         if isinstance(tree.expression, x.Parallel) and remaining:
             base = option.base if option.waiting else run.previous

@@ -7,6 +7,7 @@ import re
 from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
+from penstock.algebra.conditions import AGGREGATES, CLOCK_FUNCTIONS
 from penstock.errors import ParseError, Place
 
 FOREIGN = (
@@ -135,5 +136,5 @@ def _hint(item: Place, token: str) -> str | None:
     if token.lower() in ("in", "within", "where", "select", "at", "not", "and", "or", "like", "is", "let"):
         return _RESERVED_HINTS.get(token.lower(), f"`{token}` is a reserved word; as an event type write '{token}'")
     if token.startswith("("):
-        return "after a type, ( begins a filter; write [A] ( … ) for a group after it"
+        return f"the functions are {', '.join((*AGGREGATES, *CLOCK_FUNCTIONS))}"
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -14,7 +15,7 @@ from penstock.algebra.pattern import BARE, Definition, Let, Pattern
 from penstock.errors import ParseError, Place
 from penstock.languages.core.build import Builder
 from penstock.languages.core.mistakes import explain
-from penstock.languages.core.tokens import FilterBrackets
+from penstock.languages.core.tokens import Contexts
 
 MAX_LENGTH = 200_000
 MAX_DEPTH = 100
@@ -28,7 +29,7 @@ def _grammar() -> Lark:
         start="item",
         parser="lalr",
         lexer="basic",
-        postlex=FilterBrackets(),
+        postlex=Contexts(),
         propagate_positions=True,
         maybe_placeholders=True,
     )
@@ -40,6 +41,8 @@ def parse_syntax(text: str, name: str | None = None) -> Pattern:
     >>> parse_syntax("let Entry = Door, Badge\\nMet := [Entry] ; [Board]").definitions[0].name
     'Met'
     """
+    if not text.isascii() and (lone := re.search("[\ud800-\udfff]", text)):
+        raise ParseError("the text has half of a character", place=Place(text, lone.start(), lone.end(), name))
     if len(text) > MAX_LENGTH:
         raise ParseError(f"the pattern is longer than {MAX_LENGTH:,} characters")
     items = tuple(_parse_item(text, name, start, end) for start, end in _item_ranges(text))
@@ -64,7 +67,8 @@ def _item_ranges(text: str) -> Iterator[tuple[int, int]]:
             starts.append((offset, len(line) - len(content)))
         offset += len(line)
     margin = min((indent for _, indent in starts), default=0)
-    edges = [offset for offset, indent in starts if indent == margin] + [len(text)]
+    edges = [offset for number, (offset, indent) in enumerate(starts) if indent == margin or number == 0]
+    edges.append(len(text))
     yield from pairwise(edges)
 
 

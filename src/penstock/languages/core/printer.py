@@ -106,7 +106,7 @@ def _(parallel: x.Parallel) -> tuple[str, int]:
 @_expression.register
 def _(repetition: x.Repetition) -> tuple[str, int]:
     low, high = repetition.low, repetition.high
-    counts = {(0, None): "*", (1, None): "+", (0, 1): "?", (low, low): f"{{{low}}}", (low, None): f"{{{low},}}"}
+    counts = {(low, low): f"{{{low}}}", (low, None): f"{{{low},}}", (0, None): "*", (1, None): "+", (0, 1): "?"}
     return print_expression(repetition.body, REPEATED) + counts.get((low, high), f"{{{low},{high}}}"), REPEATED
 
 

@@ -1,0 +1,117 @@
+"""``penstock detect``: its options; what it does is in `penstock.command.detecting`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.command.arguments import PatternArgument
+from penstock.command.complaints import complaining
+
+
+class Format(StrEnum):
+    """How results look on standard output."""
+
+    JSONL = "jsonl"
+    TABLE = "table"
+
+
+class TimeUnit(StrEnum):
+    """What numbers that are times count."""
+
+    SECONDS = "s"
+    MILLISECONDS = "ms"
+    MICROSECONDS = "us"
+    NANOSECONDS = "ns"
+
+
+def _reading(metavar: str | None, help: str, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="Files that are not in our format")
+
+
+def _meaning(metavar: str | None, help: str, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="What is detected")
+
+
+def _writing(metavar: str | None, help: str, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="What is written")
+
+
+def _inputs() -> Any:
+    help = "Files or folders: .jsonl, .csv, .parquet. None: JSON lines from standard input."
+    return typer.Argument(metavar="INPUT", help=help, show_default=False)
+
+
+ZONE = (
+    "Such as Europe/Berlin: for times without a zone, which are refused otherwise, and for clock times in "
+    "patterns, which are UTC otherwise."
+)
+
+
+def detect(
+    pattern: PatternArgument,
+    inputs: Annotated[list[Path] | None, _inputs()] = None,
+    output: Annotated[Path | None, _writing("FILE", ".jsonl, .csv or .parquet; else standard output.")] = None,
+    format: Annotated[Format | None, _writing(None, "How standard output looks: JSON lines, or a table.")] = None,
+    carry: Annotated[str, _writing("all|none|NAME,…", "Which attributes the parts keep.")] = "all",
+    only: Annotated[list[str] | None, _writing("NAME", "Only this definition's; may be repeated.")] = None,
+    zone: Annotated[str | None, _meaning("ZONE", ZONE)] = None,
+    context: Annotated[str, _meaning("continuous", "Which runs a composite uses up.")] = "continuous",
+    restart: Annotated[bool, _meaning(None, "Bring back a start that has failed.", "--restart")] = False,
+    until: Annotated[str | None, _meaning("TIME", "Timers fire until then, after the last event.")] = None,
+    type: Annotated[str | None, _reading("NAME", "The type of all events.")] = None,
+    type_from: Annotated[str | None, _reading("COLUMN", "Where their types are.")] = None,
+    time_from: Annotated[str | None, _reading("COLUMN", "Where their times are.")] = None,
+    time_to: Annotated[str | None, _reading("COLUMN", "Where intervals end.")] = None,
+    source_from: Annotated[str | None, _reading("COLUMN", "Where their sources are.")] = None,
+    id_from: Annotated[str | None, _reading("COLUMN", "Where their ids are.")] = None,
+    time_unit: Annotated[TimeUnit | None, _reading(None, "What times that are numbers count; else us.")] = None,
+    clock_error: Annotated[str | None, _reading("DURATION", "How wrong clocks may be: 200 ms, say.")] = None,
+    skip_bad: Annotated[bool, _reading(None, "Skip and count records that are no events.", "--skip-bad")] = False,
+) -> None:
+    """Detect a pattern in files of events; the order of the events does not matter.
+
+    [bold]Each door that was opened and then closed, as a table:[/]
+
+    penstock detect '\\[Open(door = $d)] ; \\[Close(door = $d)]' doors.jsonl --format table
+
+    [bold]A file of definitions over a folder, into a file:[/]
+
+    penstock detect office.pen events/ --output found.parquet
+
+    [bold]A CSV file in a format of its own:[/]
+
+    penstock detect "\\['11'] ; \\['1']" alarms.csv --type-from alarm --time-from start --time-unit s
+
+    [bold]Exit status:[/] 0; 2 for a bad pattern or bad options, 3 for bad input data.
+    """
+    with complaining():
+        # Loaded here so that help and errors in options don't wait for what reads and detects.
+        from penstock.command.detecting import Request, run
+
+        run(
+            Request(
+                pattern=pattern,
+                inputs=tuple(inputs or ()),
+                output=output,
+                format=format,
+                carry=carry,
+                only=tuple(only or ()),
+                zone=zone,
+                context=context,
+                restart=restart,
+                until=until,
+                type=type,
+                type_from=type_from,
+                time_from=time_from,
+                time_to=time_to,
+                source_from=source_from,
+                id_from=id_from,
+                time_unit=time_unit,
+                clock_error=clock_error,
+                skip_bad=skip_bad,
+            )
+        )

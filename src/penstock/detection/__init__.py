@@ -1,0 +1,1 @@
+"""Detection in one process: events in, composites out."""

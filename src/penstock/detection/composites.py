@@ -1,0 +1,153 @@
+"""What detection gives: composites as an Arrow table, and as events for those who want objects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.detection.columns import attribute_name, column_name, column_values, typed_column
+from penstock.detection.display import html_table, lines_of
+from penstock.detection.found import Found
+from penstock.detection.identity import source_of
+from penstock.detection.kinds import Kinds
+from penstock.detection.parts import PARTS, PartWriter, nested
+from penstock.detection.values import present
+from penstock.errors import PenstockError
+from penstock.events.event import Event
+from penstock.events.table import TIME
+
+_FIRST = ("type", "lo", "hi")
+_LAST = ("id", "parts")
+_SHOWN = 20
+
+
+class Composites:
+    """The composites that were detected, in order: by the end of their stamp, its beginning, type, and parts.
+
+    Attributes:
+        table: Columns ``type``, ``lo``, ``hi``, one for each parameter and selected value, ``id``, ``parts``.
+        repeated: How many events were left out because one with the same source and id was there before.
+
+    Anything that takes Arrow takes it as it is.
+
+    >>> from penstock import detect
+    >>> events = [{"type": "A", "id": "1", "time": 5}, {"type": "B", "id": "2", "time": 9}]
+    >>> found = detect(events, "[A] ; [B]")
+    >>> found.table.column_names
+    ['type', 'lo', 'hi', 'id', 'parts']
+    >>> [[part.type for part in composite.parts] for composite in found]
+    [['A', 'B']]
+    """
+
+    def __init__(self, table: pa.Table, repeated: int = 0) -> None:
+        self.table = table
+        self.repeated = repeated
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __iter__(self) -> Iterator[Event]:
+        return self._events(self.table)
+
+    def head(self, count: int) -> list[Event]:
+        """The first composites as events.
+
+        >>> from penstock import detect
+        >>> detect([{"type": "A", "id": "1", "time": 5}], "[A]").head(1)[0].source
+        'penstock/composite'
+        """
+        return list(self._events(self.table.slice(0, count)))
+
+    @staticmethod
+    def _events(table: pa.Table) -> Iterator[Event]:
+        middle = [field for field in table.schema if field.name not in (*_FIRST, *_LAST)]
+        names = [attribute_name(field.name) for field in middle]
+        own = [table["type"], table["lo"].cast(pa.int64()), table["hi"].cast(pa.int64()), table["id"]]
+        values = [column_values(field, table[field.name]) for field in middle]
+        fields = [column.to_pylist() for column in own]
+        for row, (type, lo, hi, id) in enumerate(zip(*fields, strict=True)):
+            attributes = present({name: column[row] for name, column in zip(names, values, strict=True)})
+            parts = nested(table["parts"][row].as_py())
+            yield Event(type, source_of(type), id, lo, hi, attributes=attributes, parts=parts)
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """The rows of the table as dicts.
+
+        >>> from penstock import detect
+        >>> [row["type"] for row in detect([{"type": "A", "id": "1", "time": 5}], "[A]").to_pylist()]
+        ['composite']
+        """
+        rows: list[dict[str, Any]] = self.table.to_pylist()
+        return rows
+
+    def to_pandas(self) -> Any:
+        """A pandas ``DataFrame``; pandas must be installed.
+
+        >>> from penstock import detect
+        >>> detect([{"type": "A", "id": "1", "time": 5}], "[A]").to_pandas().shape  # doctest: +SKIP
+        (1, 5)
+        """
+        _required("pandas")
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """A polars ``DataFrame``; polars must be installed.
+
+        >>> from penstock import detect
+        >>> detect([{"type": "A", "id": "1", "time": 5}], "[A]").to_polars().shape  # doctest: +SKIP
+        (1, 5)
+        """
+        return _required("polars").from_arrow(self.table)
+
+    def __repr__(self) -> str:
+        counts = Counter(self.table["type"].to_pylist())
+        types = ", ".join(f"{type} {count}" for type, count in sorted(counts.items()))
+        head = f"<{len(self)} composite{'' if len(self) == 1 else 's'}{': ' if types else ''}{types}>"
+        shown = [f"  {line}" for line in lines_of(self.head(_SHOWN))]
+        return "\n".join([head, *shown, *self._more()])
+
+    def _repr_html_(self) -> str:
+        return html_table(self.head(_SHOWN), "".join(self._more()))
+
+    def _more(self) -> list[str]:
+        left = len(self) - _SHOWN
+        return [f"  … and {left} more"] if left > 0 else []
+
+
+def _required(package: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        raise PenstockError(f"{package} is not installed", hint=f"pip install {package}") from None
+
+
+def composites_table(found: Sequence[Found], kinds: Kinds, writer: PartWriter) -> pa.Table:
+    """The table of composites of these kinds, in the order given.
+
+    >>> from penstock.detection.identity import Identities
+    >>> kinds = Kinds({"Pair": frozenset("d")}, ("d",))
+    >>> composites_table([], kinds, PartWriter(kinds, Identities(), lambda data: data)).column_names
+    ['type', 'lo', 'hi', 'd', 'id', 'parts']
+    """
+    fields = [pa.field("type", pa.string()), pa.field("lo", TIME), pa.field("hi", TIME)]
+    columns = [
+        pa.array([one.type for one in found], pa.string()),
+        pa.array([one.lo for one in found], TIME),
+        pa.array([one.hi for one in found], TIME),
+    ]
+    for name in kinds.order:
+        values = [present(one.attributes).get(name) for one in found]
+        field, column = typed_column(column_name(name), values)
+        fields.append(field)
+        columns.append(column)
+    fields += [pa.field("id", pa.string()), pa.field("parts", PARTS)]
+    columns.append(pa.array([writer.identities.of(one) for one in found], pa.string()))
+    columns.append(pa.array([writer.rows(one) for one in found], PARTS))
+    return pa.table(columns, schema=pa.schema(fields))

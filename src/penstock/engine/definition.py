@@ -1,0 +1,247 @@
+"""Detects one definition: its program and those of its sides, over the same symbols and instances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.algebra.conditions import Parameter, bindings
+from penstock.algebra.node import walk
+from penstock.automaton.program import Program
+from penstock.engine.code import Code
+from penstock.engine.kernel import Places, Values
+from penstock.engine.keys import Instances
+from penstock.engine.layout import Tables
+from penstock.engine.runner import Made, Runner
+from penstock.engine.symbols import TIMER, Delivery, Keys, Piece, joined_keys, memberships
+from penstock.engine.values import Pool, constant, read_column
+from penstock.errors import PatternError
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Completed:
+    """Composites of one batch with the keys of the places that completed them."""
+
+    made: Made
+    keys: Keys
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The symbols of one batch: tables one after the other, with their keys, times and numbers."""
+
+    pieces: list[Piece]
+    keys: Keys
+    lo: Ints
+    numbers: Ints
+    values: Values
+
+
+class Detection:
+    """One program of a definition, with the sides of each ``||`` in it."""
+
+    def __init__(self, program: Program, parameters: tuple[str, ...], code: Code, zone: str, restart: bool) -> None:
+        self.program = program
+        self.zone = zone
+        self.parameters = parameters
+        self.sides = [
+            [Detection(side, _side_parameters(side, parameters), code, zone, restart) for side in sides]
+            for sides in program.sides
+        ]
+        self.delivery = Delivery(program, parameters)
+        self.runner = Runner(program, Tables(program, code, restart).build(), zone)
+        _check_start(program, self.delivery)
+
+    def all(self) -> list[Detection]:
+        """This and all sides inside."""
+        inner = [one for sides in self.sides for side in sides for one in side.all()]
+        return [self, *inner]
+
+    def advance(
+        self, batch: Batch, bits: dict[int, Ints], instances: Instances, pool: Pool, until: int, rank: int
+    ) -> Completed:
+        """Detects over a batch; ``rank`` is added to timers' orders to place them among other definitions'."""
+        tables = [piece.table for piece in batch.pieces]
+        rows, owners, sets = self.delivery.deliver(tables, bits[id(self)], instances, pool)
+        inner = [
+            (bit, side, side.advance(batch, bits, instances, pool, until, rank))
+            for number, sides in enumerate(self.sides)
+            for bit, side in enumerate(sides, self._side_bit(number))
+        ]
+        keys = joined_keys([batch.keys.take(rows), *(done.keys for _, _, done in inner)])
+        order, places = keys.order()
+        offset, first, last = 0, [], []
+        lo, owner, mask, symbol = [batch.lo[rows]], [owners], [sets], [batch.numbers[rows]]
+        side_number = [np.full(len(rows), -1, np.int64)]
+        total = 0
+        for bit, side, done in inner:
+            made = done.made
+            lo.append(made.lo)
+            owner.append(made.instance if side.parameters or not self.parameters else np.full(len(made), -1))
+            mask.append(np.full(len(made), 1 << bit))
+            symbol.append(np.full(len(made), -1))
+            side_number.append(np.arange(total, total + len(made)))
+            first.append(made.offsets[:-1] + offset)
+            last.append(made.offsets[1:] + offset)
+            offset += len(made.symbols)
+            total += len(made)
+        instances_of = np.concatenate(owner).astype(np.int64)[order]
+        within = np.lexsort((instances_of, places))
+        order, places = order[within], places[within]
+        ordered = keys.take(order)
+        given = Places(
+            place=places.astype(np.int64),
+            instant=ordered.instant,
+            lo=np.concatenate(lo).astype(np.int64)[order],
+            instance=np.concatenate(owner).astype(np.int64)[order],
+            symbol=np.concatenate(symbol).astype(np.int64)[order],
+            sets=np.concatenate(mask).astype(np.int64)[order],
+            side=np.concatenate(side_number).astype(np.int64)[order],
+            side_first=_joined(first),
+            side_last=_joined(last),
+            part_symbol=_joined([done.made.symbols for _, _, done in inner]),
+            part_labels=_joined([done.made.labels for _, _, done in inner]),
+        )
+        known = instances.count if self.parameters else 1
+        values = batch.values._replace(instance_kinds=instances.kinds, instance_values=instances.values)
+        made = self.runner.advance(given, values, known, until)
+        return Completed(made, self._keys(made, ordered, places, rank))
+
+    def _side_bit(self, number: int) -> int:
+        before = sum(len(sides) for sides in self.program.sides[:number])
+        return len(self.program.sets) + before
+
+    def _keys(self, made: Made, ordered: Keys, places: Ints, rank: int) -> Keys:
+        """The keys of the places that completed composites."""
+        at = np.searchsorted(places, np.maximum(made.place, 0)) if len(places) else np.zeros(len(made), np.int64)
+        own = made.place < 0
+        orders = np.array([timer.order for timer in self.program.timers] or [0], np.int64)
+        number = orders[np.where(own, -1 - made.place, 0)] + rank
+        if len(places) == 0:
+            return Keys(made.hi, np.full(len(made), TIMER), number)
+        kind = np.where(own, TIMER, ordered.kind[at])
+        return Keys(made.hi, kind, np.where(own, number, ordered.number[at]))
+
+
+class DefinitionEngine:
+    """Detects one definition over batches of symbols."""
+
+    def __init__(self, program: Program, defined: frozenset[str], zone: str, restart: bool) -> None:
+        self.program = program
+        self.defined = defined
+        self.zone = zone
+        self.code = Code(_labels(program), list(program.parameters))
+        self.detection = Detection(program, program.parameters, self.code, zone, restart)
+        table = self.code.table()
+        for one in self.detection.all():
+            one.runner.layout = one.runner.layout._replace(code=table)
+        self.instances = Instances(len(program.parameters))
+        self.symbols = 0
+        self.kinds: Ints = np.zeros((0, len(self.code.columns)), np.int64)
+        self.values: Ints = np.zeros((0, len(self.code.columns)), np.int64)
+
+    def advance(self, pieces: list[Piece], pool: Pool, until: int, rank: int) -> tuple[Completed, list[Ints]]:
+        """Detects over a batch; also returns, for each piece, the rows that became symbols."""
+        detections = self.detection.all()
+        masks = [
+            [memberships(one.program.sets, piece, self.defined, self.zone) for piece in pieces] for one in detections
+        ]
+        rows = [np.flatnonzero(np.bitwise_or.reduce(some)) for some in zip(*masks, strict=True)]
+        kept = [
+            Piece(piece.table.take(chosen), piece.keys.take(chosen), piece.definition)
+            for piece, chosen in zip(pieces, rows, strict=True)
+        ]
+        bits = {
+            id(one): _joined([mask[chosen] for mask, chosen in zip(some, rows, strict=True)])
+            for one, some in zip(detections, masks, strict=True)
+        }
+        total = sum(len(piece.table) for piece in kept)
+        numbers = np.arange(self.symbols, self.symbols + total)
+        self.symbols += total
+        self._read(kept, pool)
+        keys = joined_keys([piece.keys for piece in kept])
+        lo = _joined([np.asarray(piece.table.field("lo")) for piece in kept])
+        batch = Batch(kept, keys, lo, numbers, self._known(pool))
+        return self.detection.advance(batch, bits, self.instances, pool, until, rank), rows
+
+    def _read(self, pieces: list[Piece], pool: Pool) -> None:
+        """The values that conditions read of the symbols."""
+        if not self.code.columns:
+            return
+        columns = list(self.code.columns)
+        for piece in pieces:
+            read = [read_column(column, piece.table, self.zone, pool) for column in columns]
+            self.kinds = np.concatenate([self.kinds, np.stack([kinds for kinds, _ in read], axis=1)])
+            self.values = np.concatenate([self.values, np.stack([bits for _, bits in read], axis=1)])
+
+    def _known(self, pool: Pool) -> Values:
+        constants = [constant(value, pool) for value in self.code.constants]
+        offsets, texts = pool.bytes()
+        empty = np.zeros(0, np.int64)
+        return Values(
+            symbol_base=0,
+            symbol_kinds=self.kinds,
+            symbol_values=self.values,
+            instance_kinds=self.instances.kinds,
+            instance_values=self.instances.values,
+            constant_kinds=np.array([kind for kind, _ in constants], np.int64),
+            constants=np.array([bits for _, bits in constants], np.int64),
+            pool_offsets=offsets,
+            pool_bytes=texts,
+            clock_first=empty,
+            clock_instants=empty,
+        )
+
+
+def _labels(program: Program) -> list[str]:
+    found = dict.fromkeys(program.labels)
+    for sides in program.sides:
+        for side in sides:
+            found |= dict.fromkeys(_labels(side))
+    return list(found)
+
+
+def _side_parameters(side: Program, parameters: tuple[str, ...]) -> tuple[str, ...]:
+    """A side is detected for each instance of the whole, or, if it names no parameter, once for all."""
+    if not side.parameters:
+        return ()
+    if set(side.parameters) == set(parameters) and _binds_at_start(side, parameters):
+        return parameters
+    raise PatternError(
+        "a side of || must bind all parameters where it starts, or name none",
+        hint="add `attribute = $name` to the side's first filter",
+    )
+
+
+def _binds_at_start(side: Program, parameters: tuple[str, ...]) -> bool:
+    for alternative in side.start:
+        for option in alternative.options:
+            position = side.positions[option.position]
+            if position.sides is not None:
+                return all(_binds_at_start(inner, parameters) for inner in side.sides[position.sides])
+            for one in position.written if position.negated else position.label:
+                if not set(parameters) <= set(bindings(side.sets[one].filter)):
+                    return False
+    return True
+
+
+def _check_start(program: Program, delivery: Delivery) -> None:
+    """What ends a start for instances never seen may not depend on their values."""
+    for alternative in program.start:
+        for option in alternative.options:
+            for one in program.positions[option.position].written:
+                condition = program.sets[one].filter
+                reads = condition is not None and any(isinstance(node, Parameter) for node in walk(condition))
+                if delivery.parameters and (delivery.common >> one) & 1 and reads:
+                    raise PatternError(
+                        "the domain of an atom that starts the pattern compares a parameter without binding all",
+                        hint="bind all parameters in that set, or none",
+                    )
+
+
+def _joined(arrays: list[Ints]) -> Ints:
+    return np.concatenate(arrays).astype(np.int64) if arrays else np.zeros(0, np.int64)

@@ -1,0 +1,115 @@
+"""Columns of values for the kernel: a kind and 64 bits each, texts by their number in a pool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from penstock.algebra import conditions as c
+from penstock.engine import vm
+from penstock.events.table import EventTable
+from penstock.events.times import datetime_of
+from penstock.filters.arrow import compile_filter
+from penstock.filters.clock import clock
+
+Ints = NDArray[np.int64]
+
+
+@dataclass
+class Pool:
+    """Texts by number, the same text always the same number."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+
+    def number(self, text: str) -> int:
+        """The text's number."""
+        known = self.numbers.setdefault(text, len(self.texts))
+        if known == len(self.texts):
+            self.texts.append(text)
+        return known
+
+    def column(self, texts: pa.Array) -> tuple[Ints, Ints]:
+        """Kinds and bits of a column of texts."""
+        coded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+        numbers = np.array([self.number(text) for text in coded.dictionary.to_pylist()] or [0], np.int64)
+        there = np.asarray(coded.indices.is_valid())
+        codes = np.asarray(coded.indices.fill_null(0)).astype(np.int64)
+        return np.where(there, vm.TEXT, vm.NULL), np.where(there, numbers[codes], 0)
+
+    def bytes(self) -> tuple[Ints, NDArray[np.uint8]]:
+        """All texts one after the other, and where each begins."""
+        encoded = [text.encode() for text in self.texts]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(text) for text in encoded], out=offsets[1:])
+        return offsets, np.frombuffer(b"".join(encoded) or b"\0", np.uint8)
+
+
+def read_column(condition: c.Condition, table: EventTable, zone: str, pool: Pool) -> tuple[Ints, Ints]:
+    """Kinds and bits of what a condition over one event says of each row."""
+    match condition:
+        case c.Attribute(name=name) if name in c.FIELDS:
+            return encode(table.field(name), pool)
+        case c.Attribute(name=name):
+            if name not in table.attributes.column_names:
+                return np.zeros(len(table), np.int64), np.zeros(len(table), np.int64)
+            return encode(table.attribute(name), pool)
+        case c.ClockFunction(function=function):
+            return encode(clock(function, table.field("hi"), zone), pool)
+    return encode(compile_filter(condition, zone).mask(table), pool)
+
+
+def encode(column: pa.Array, pool: Pool) -> tuple[Ints, Ints]:
+    """Kinds and bits of a column. Whole floats are integers, so that equal numbers have equal bits."""
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_dictionary(kind):
+        return pool.column(column)
+    there = np.asarray(column.is_valid())
+    if pa.types.is_null(kind):
+        return np.zeros(len(column), np.int64), np.zeros(len(column), np.int64)
+    if pa.types.is_boolean(kind):
+        bits = np.asarray(column.fill_null(False).cast(pa.int64()))
+        return np.where(there, vm.BOOLEAN, vm.NULL), bits
+    if pa.types.is_timestamp(kind):
+        return np.where(there, vm.TIME, vm.NULL), np.asarray(column.cast(pa.int64()).fill_null(0))
+    if pa.types.is_integer(kind):
+        return np.where(there, vm.INTEGER, vm.NULL), np.asarray(column.fill_null(0))
+    return _floats(np.asarray(pc.fill_null(column, np.nan)))
+
+
+def _floats(values: NDArray[np.float64]) -> tuple[Ints, Ints]:
+    there = ~np.isnan(values)
+    whole = there & (np.floor(values) == values) & (np.abs(values) < 2.0**62)
+    integers = np.where(whole, values, 0).astype(np.int64)
+    kinds = np.where(whole, vm.INTEGER, np.where(there, vm.FLOAT, vm.NULL))
+    return kinds, np.where(whole, integers, np.where(there, values, 0.0).view(np.int64))
+
+
+def constant(value: c.Constant, pool: Pool) -> tuple[int, int]:
+    """Kind and bits of a constant."""
+    if isinstance(value, bool):
+        return vm.BOOLEAN, int(value)
+    if isinstance(value, str):
+        return vm.TEXT, pool.number(value)
+    if isinstance(value, int):
+        return vm.INTEGER, value
+    kinds, bits = _floats(np.array([value], np.float64))
+    return int(kinds[0]), int(bits[0])
+
+
+def decode(kind: int, bits: int, pool: Pool) -> Any:
+    """A value as a Python object; ``None`` for null."""
+    if kind == vm.NULL:
+        return None
+    if kind == vm.BOOLEAN:
+        return bool(bits)
+    if kind == vm.TEXT:
+        return pool.texts[bits]
+    if kind == vm.TIME:
+        return datetime_of(bits)
+    return float(np.int64(bits).view(np.float64)) if kind == vm.FLOAT else int(bits)

@@ -1,0 +1,227 @@
+"""Conditions over labels and parameters inside the kernel: a small postfix machine with three-valued logic.
+
+A value is a kind and 64 bits: the bits of a number, of an instant in microseconds, or of a text's number in
+the detector's pool. Texts are equal if their numbers are; their order is that of their bytes in the pool.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+NULL, BOOLEAN, INTEGER, FLOAT, TEXT, TIME = range(6)
+
+(
+    CONSTANT,
+    COLUMN,
+    LABEL,
+    PARAMETER,
+    COUNT,
+    MINIMUM,
+    MAXIMUM,
+    TOTAL,
+    AVERAGE,
+    FIRST,
+    LAST,
+    DISTINCT,
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
+    EQUAL,
+    UNEQUAL,
+    LESS,
+    LESS_EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    AND,
+    OR,
+    NOT,
+    IS_NULL,
+) = range(26)
+
+STACK = 64
+UNKNOWN = 2
+"""Truths are 0, 1 and this."""
+
+
+@njit(cache=True)
+def compare_values(kind_a, bits_a, kind_b, bits_b, pool_offsets, pool_bytes):  # type: ignore[no-untyped-def]
+    """-1, 0 or 1; 2 where the two cannot be compared."""
+    if kind_a == NULL or kind_b == NULL:
+        return 2
+    number_a = kind_a == INTEGER or kind_a == FLOAT
+    number_b = kind_b == INTEGER or kind_b == FLOAT
+    if number_a != number_b or (not number_a and kind_a != kind_b):
+        return 2
+    if kind_a == FLOAT or kind_b == FLOAT:
+        x = np.int64(bits_a).view(np.float64) if kind_a == FLOAT else np.float64(bits_a)
+        y = np.int64(bits_b).view(np.float64) if kind_b == FLOAT else np.float64(bits_b)
+        return -1 if x < y else (1 if x > y else 0)
+    if bits_a == bits_b:
+        return 0
+    if kind_a != TEXT:
+        return -1 if bits_a < bits_b else 1
+    i, i_end = pool_offsets[bits_a], pool_offsets[bits_a + 1]
+    j, j_end = pool_offsets[bits_b], pool_offsets[bits_b + 1]
+    while i < i_end and j < j_end:
+        if pool_bytes[i] != pool_bytes[j]:
+            return -1 if pool_bytes[i] < pool_bytes[j] else 1
+        i += 1
+        j += 1
+    return -1 if i == i_end else 1
+
+
+@njit(cache=True)
+def evaluate(  # type: ignore[no-untyped-def]  # noqa: C901
+    start, end, code, constants, constant_kinds, symbol, head, instance,
+    symbol_base, symbol_kinds, symbol_values, node_symbol, node_parent, node_labels,
+    instance_kinds, instance_values, pool_offsets, pool_bytes, out,
+):  # fmt: skip
+    """Runs ``code[start:end]``; leaves kind and bits in ``out`` and returns the truth of the value."""
+    kinds = np.empty(STACK, np.int64)
+    bits = np.empty(STACK, np.int64)
+    top = -1
+    for at in range(start, end):
+        op, a, b = code[at, 0], code[at, 1], code[at, 2]
+        if op == CONSTANT:
+            top += 1
+            kinds[top], bits[top] = constant_kinds[a], constants[a]
+        elif op == COLUMN:
+            top += 1
+            kinds[top], bits[top] = symbol_kinds[symbol - symbol_base, a], symbol_values[symbol - symbol_base, a]
+        elif op == PARAMETER:
+            top += 1
+            kinds[top], bits[top] = instance_kinds[instance, a], instance_values[instance, a]
+        elif op == LABEL or (op >= COUNT and op <= DISTINCT):
+            top += 1
+            kinds[top], bits[top] = NULL, 0
+            count = 0
+            node = head
+            while node >= 0:
+                if (node_labels[node] >> a) & 1:
+                    count += 1
+                node = node_parent[node]
+            if op == COUNT:
+                kinds[top], bits[top] = INTEGER, count
+                continue
+            found = np.empty(count, np.int64)
+            node = head
+            left = count
+            while node >= 0:
+                if (node_labels[node] >> a) & 1:
+                    left -= 1
+                    found[left] = node_symbol[node] - symbol_base
+                node = node_parent[node]
+            if op == DISTINCT:
+                different = 0
+                for i in range(count):
+                    if symbol_kinds[found[i], b] == NULL:
+                        continue
+                    again = False
+                    for j in range(i):
+                        again = again or (
+                            compare_values(
+                                symbol_kinds[found[i], b], symbol_values[found[i], b],
+                                symbol_kinds[found[j], b], symbol_values[found[j], b], pool_offsets, pool_bytes,
+                            ) == 0
+                        )  # fmt: skip
+                    different += 0 if again else 1
+                kinds[top], bits[top] = INTEGER, different
+            elif op == LABEL or op == FIRST or op == LAST:
+                if count > 0:
+                    one = found[count - 1] if op == LAST else found[0]
+                    kinds[top], bits[top] = symbol_kinds[one, b], symbol_values[one, b]
+            elif op == MINIMUM or op == MAXIMUM:
+                for i in range(count):
+                    kind, value = symbol_kinds[found[i], b], symbol_values[found[i], b]
+                    order = compare_values(kind, value, kinds[top], bits[top], pool_offsets, pool_bytes)
+                    better = order == -1 if op == MINIMUM else order == 1
+                    if kind != NULL and (kinds[top] == NULL or better):
+                        kinds[top], bits[top] = kind, value
+            else:
+                whole, real, integers, used, good = np.int64(0), 0.0, True, 0, True
+                for i in range(count):
+                    kind, value = symbol_kinds[found[i], b], symbol_values[found[i], b]
+                    if kind == INTEGER:
+                        whole += value
+                        real += np.float64(value)
+                        used += 1
+                    elif kind == FLOAT:
+                        integers = False
+                        real += np.int64(value).view(np.float64)
+                        used += 1
+                    elif kind != NULL:
+                        good = False
+                if used > 0 and good:
+                    if op == AVERAGE:
+                        total = np.float64(whole) if integers else real
+                        kinds[top], bits[top] = FLOAT, np.float64(total / used).view(np.int64)
+                    elif integers:
+                        kinds[top], bits[top] = INTEGER, whole
+                    else:
+                        kinds[top], bits[top] = FLOAT, np.float64(real).view(np.int64)
+        elif op >= ADD and op <= DIVIDE:
+            kind_b, value_b = kinds[top], bits[top]
+            top -= 1
+            kind_a, value_a = kinds[top], bits[top]
+            kinds[top], bits[top] = NULL, 0
+            if (kind_a == INTEGER or kind_a == FLOAT) and (kind_b == INTEGER or kind_b == FLOAT):
+                x = np.int64(value_a).view(np.float64) if kind_a == FLOAT else np.float64(value_a)
+                y = np.int64(value_b).view(np.float64) if kind_b == FLOAT else np.float64(value_b)
+                if kind_a == INTEGER and kind_b == INTEGER and op != DIVIDE:
+                    whole = value_a + value_b
+                    near = x + y
+                    if op == SUBTRACT:
+                        whole, near = value_a - value_b, x - y
+                    elif op == MULTIPLY:
+                        whole, near = value_a * value_b, x * y
+                    if abs(near - np.float64(whole)) <= 4096.0 * max(1.0, abs(near) * 2.0**-50):
+                        kinds[top], bits[top] = INTEGER, whole
+                elif op != DIVIDE or y != 0.0:
+                    real = x + y
+                    if op == SUBTRACT:
+                        real = x - y
+                    elif op == MULTIPLY:
+                        real = x * y
+                    elif op == DIVIDE:
+                        real = x / y
+                    if real == real:
+                        kinds[top], bits[top] = FLOAT, np.float64(real).view(np.int64)
+        elif op >= EQUAL and op <= GREATER_EQUAL:
+            order = compare_values(kinds[top - 1], bits[top - 1], kinds[top], bits[top], pool_offsets, pool_bytes)
+            top -= 1
+            if order == 2:
+                kinds[top], bits[top] = NULL, 0
+            else:
+                holds = (
+                    (op == EQUAL and order == 0)
+                    or (op == UNEQUAL and order != 0)
+                    or (op == LESS and order < 0)
+                    or (op == LESS_EQUAL and order <= 0)
+                    or (op == GREATER and order > 0)
+                    or (op == GREATER_EQUAL and order >= 0)
+                )
+                kinds[top], bits[top] = BOOLEAN, 1 if holds else 0
+        elif op == AND or op == OR:
+            deciding = 0 if op == AND else 1
+            decided = False
+            unknown = False
+            for i in range(top - a + 1, top + 1):
+                if kinds[i] != BOOLEAN:
+                    unknown = True
+                elif bits[i] == deciding:
+                    decided = True
+            top -= a - 1
+            kinds[top] = BOOLEAN if decided or not unknown else NULL
+            bits[top] = deciding if decided else 1 - deciding
+        elif op == NOT:
+            if kinds[top] == BOOLEAN:
+                bits[top] = 1 - bits[top]
+            else:
+                kinds[top] = NULL
+        elif op == IS_NULL:
+            bits[top] = 1 if kinds[top] == NULL else 0
+            kinds[top] = BOOLEAN
+    out[0], out[1] = kinds[top], bits[top]
+    return bits[top] if kinds[top] == BOOLEAN else UNKNOWN
