@@ -148,9 +148,9 @@ def test_the_other_end_may_have_its_own_name():
 
 
 def test_a_mapped_time_takes_the_place_of_the_tables_own():
-    event = from_arrow(
-        pa.table({"type": ["A"], "t": [7], "lo": [20.5], "hi": [30.5]}), Columns(time_from="t")
-    ).record(0)
+    event = from_arrow(pa.table({"type": ["A"], "t": [7], "lo": [20.5], "hi": [30.5]}), Columns(time_from="t")).record(
+        0
+    )
     assert (event.lo, event.hi, event.attributes["hi"]) == (7, 7, 30.5)
 
 

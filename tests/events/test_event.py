@@ -18,9 +18,4 @@ def test_an_event_does_not_end_before_it_begins():
 
 def test_events_are_values():
     assert Event("A", "s", "1", 1, 1, attributes={"x": 1}) == Event("A", "s", "1", 1, 1, attributes={"x": 1})
-    assert (
-        len(
-            {Event("A", "s", "1", 1, 1, attributes={"x": 1}), Event("A", "s", "1", 1, 1, attributes={"x": 1})}
-        )
-        == 1
-    )
+    assert len({Event("A", "s", "1", 1, 1, attributes={"x": 1}), Event("A", "s", "1", 1, 1, attributes={"x": 1})}) == 1

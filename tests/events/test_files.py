@@ -38,9 +38,7 @@ def attributes(path, columns=None):
 
 
 def test_json_lines_are_cloudevents_and_blank_lines_are_skipped(write):
-    path = write(
-        "a.jsonl", '\ufeff{"type": "A", "time": 1}\n\n  \r\n{"type": "B", "time": 2, "data": {"v": 1}}\r\n'
-    )
+    path = write("a.jsonl", '\ufeff{"type": "A", "time": 1}\n\n  \r\n{"type": "B", "time": 2, "data": {"v": 1}}\r\n')
     table = read_events([path]).table
     assert table.field("type").to_pylist() == ["A", "B"]
     assert not table.fixed
@@ -55,9 +53,7 @@ def test_standard_input_is_json_lines():
 
 
 def test_csv_has_a_header_and_types_that_fit_the_whole_column(write):
-    text = (
-        "\ufefftype,time,i,f,b,t,s,none\r\nA,1,1,1,true,2026-03-01T10:00:00Z,x,\r\nA,2,-2,2.5,FALSE,,7,\r\n"
-    )
+    text = "\ufefftype,time,i,f,b,t,s,none\r\nA,1,1,1,true,2026-03-01T10:00:00Z,x,\r\nA,2,-2,2.5,FALSE,,7,\r\n"
     loaded = read_events([write("a.csv", text)]).table
     assert loaded.fixed
     kinds = {name: str(loaded.attribute(name).type) for name in loaded.attributes.column_names}
@@ -80,9 +76,7 @@ def test_cells_may_have_quotes_commas_and_lines(write):
 
 
 def test_integers_of_more_than_64_bits_stay_text(write):
-    assert attributes(write("a.csv", "type,time,v\nA,1,99999999999999999999\n")) == [
-        {"v": "99999999999999999999"}
-    ]
+    assert attributes(write("a.csv", "type,time,v\nA,1,99999999999999999999\n")) == [{"v": "99999999999999999999"}]
 
 
 def test_csv_without_a_header_has_the_names_given(write):
@@ -120,9 +114,7 @@ def test_empty_files_give_no_events(write):
 
 
 def test_what_cannot_be_read_is_named(write, tmp_path):
-    assert (
-        error_of(tmp_path / "none.csv").message == f"{tmp_path / 'none.csv'}: there is no such file or folder"
-    )
+    assert error_of(tmp_path / "none.csv").message == f"{tmp_path / 'none.csv'}: there is no such file or folder"
     error = error_of(write("a.txt", ""))
     assert "a.txt" in error.message
     assert ".jsonl, .csv or .parquet" in error.hint
@@ -139,18 +131,14 @@ def test_bad_json_is_shown_with_a_caret(write):
 
 
 def test_long_lines_are_cut_around_the_error(write):
-    error = error_of(
-        write("events.jsonl", '{"type": "' + "A" * 500 + '", "time": soon, "data": "' + "B" * 500 + '"}')
-    )
+    error = error_of(write("events.jsonl", '{"type": "' + "A" * 500 + '", "time": soon, "data": "' + "B" * 500 + '"}'))
     line, carets = error.excerpt.split("\n")
     assert len(line) <= 100
     assert line[carets.index("^")] == "s"
     assert error.column == 522
 
 
-@pytest.mark.parametrize(
-    "text", ["[" * 100_000, '{"type": "A", "time": 1, "data": {"v": Infinity}}', "\ufffe"]
-)
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"type": "A", "time": 1, "data": {"v": Infinity}}', "\ufffe"])
 def test_other_bad_json_is_refused_too(write, text):
     assert "not valid JSON" in error_of(write("a.jsonl", text)).message
 

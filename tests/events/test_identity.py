@@ -66,11 +66,7 @@ def test_numbers_go_on_over_batches():
 
 
 def test_an_id_that_is_there_is_kept():
-    ids = (
-        with_ids(from_dicts([{"type": "A", "id": "7", "time": 1}, {"type": "A", "time": 1}]))
-        .field("id")
-        .to_pylist()
-    )
+    ids = with_ids(from_dicts([{"type": "A", "id": "7", "time": 1}, {"type": "A", "time": 1}])).field("id").to_pylist()
     assert ids[0] == "7"
     assert len(ids[1]) == 16
 

@@ -14,9 +14,9 @@ def test_a_mapping_is_checked_when_it_is_made():
 
 
 def test_columns_are_mapped_by_the_names_of_fields():
-    assert columns_from(
-        {"type": "a", "time": "b", "source": "c", "id": "d", "seq": "e", "arrival": "f"}
-    ) == Columns(type_from="a", time_from="b", source_from="c", id_from="d", seq_from="e", arrival_from="f")
+    assert columns_from({"type": "a", "time": "b", "source": "c", "id": "d", "seq": "e", "arrival": "f"}) == Columns(
+        type_from="a", time_from="b", source_from="c", id_from="d", seq_from="e", arrival_from="f"
+    )
     assert columns_from({"lo": "a", "hi": "b"}) == Columns(time_from="a", time_to="b")
     assert columns_from({"hi": "b"}, ["lo"]) == Columns(time_from="lo", time_to="b")
     assert columns_from({"hi": "b"}) == Columns(time_from="b")

@@ -75,7 +75,5 @@ def test_rows_can_be_taken_and_sliced():
 
 
 def test_a_record_is_an_event():
-    event = from_dicts([{"type": "A", "id": "1", "seq": 2, "time": 3, "data": {"v": None, "w": "x"}}]).record(
-        0
-    )
+    event = from_dicts([{"type": "A", "id": "1", "seq": 2, "time": 3, "data": {"v": None, "w": "x"}}]).record(0)
     assert (event.type, event.id, event.seq, event.hi, event.attributes) == ("A", "1", 2, 3, {"w": "x"})

@@ -83,6 +83,8 @@ class Scope(Expression):
 class TimeSpec(Node):
     """When a timer fires."""
 
+    microseconds: int
+
 
 @dataclass(frozen=True)
 class After(TimeSpec):

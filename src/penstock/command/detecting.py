@@ -117,12 +117,13 @@ def _until(request: Request) -> int | None:
 
 
 def _read(request: Request, columns: Columns, bar: Bar) -> Loaded:
+    if not request.inputs and sys.stdin is None:
+        raise DataError("standard input is closed", hint="name files or folders to read")
     if not request.inputs and sys.stdin.isatty():
         note("reading JSON lines from the terminal; end with Ctrl-D")
     try:
-        return read_events(
-            request.inputs, columns, skip_bad=request.skip_bad, stdin=sys.stdin.buffer, progress=bar.read
-        )
+        stdin = None if request.inputs else sys.stdin.buffer
+        return read_events(request.inputs, columns, skip_bad=request.skip_bad, stdin=stdin, progress=bar.read)
     except OSError as error:
         raise DataError(f"standard input: cannot be read: {error.strerror or error}") from None
 

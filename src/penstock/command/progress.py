@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 
 class Bar:
@@ -18,17 +18,18 @@ class Bar:
 
     def read(self, name: str, done: int, total: int) -> None:
         """A file was read."""
-        self._bar.update(self._task, completed=done, total=total, description=f"reading {name}")
+        self._bar.update(self._task, completed=done, total=total, description=f"read {done} of {total}: {name}")
 
     def step(self, doing: str) -> None:
         """Something else begins, and nobody knows how long it takes."""
-        self._bar.update(self._task, completed=0, total=None, description=doing)
+        self._bar.remove_task(self._task)
+        self._task = self._bar.add_task(doing, total=None)
 
 
 @contextmanager
 def progress_bar() -> Iterator[Bar]:
     """A bar that is gone in the end; where there is no terminal, there is none at all."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         yield Bar(bar)

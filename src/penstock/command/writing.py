@@ -30,6 +30,8 @@ def output(path: Path | None) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _standard_output() -> Iterator[IO[bytes]]:
+    if sys.stdout is None:
+        raise OSError("it is closed")
     try:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
 from penstock.detection.composites import Composites, composites_table
@@ -13,6 +15,7 @@ from penstock.detection.found import Found
 from penstock.detection.identity import Identities
 from penstock.detection.kinds import kinds_of
 from penstock.detection.parts import Attributes, PartWriter
+from penstock.engine.engine import Engine
 from penstock.errors import PatternError, nearest
 from penstock.events.arrow import from_arrow
 from penstock.events.event import Event
@@ -21,12 +24,14 @@ from penstock.events.instant import instant
 from penstock.events.mapping import Columns, columns_from
 from penstock.events.order import ordered
 from penstock.events.records import from_dicts
+from penstock.events.stamp import WeakKey
 from penstock.events.table import EventTable
 from penstock.filters.attributes import check_attributes
-from penstock.testing.reference import reference
 
 CONTEXTS = ("continuous",)
 """The contexts that can be chosen."""
+NEVER = -(2**63)
+"""The end of an input without events."""
 
 
 def detect(
@@ -77,11 +82,11 @@ def detect(
     kinds = kinds_of(whole)
     wanted = kinds.only(only)
     end = None if until is None else instant(until, None, zone, round_up=True)
-    primitive = table.to_events()
-    found = reference(whole, primitive, restart=restart, until=end, zone=zone)
+    last = max(np.asarray(table.field("hi")).max(initial=NEVER), end if end is not None else NEVER)
+    found = Engine(whole, zone=zone, restart=restart).feed(table, int(last) + 1)
     writer = PartWriter(kinds, Identities(), _carrier(carry, table))
     kept = [one for one in found if one.type in wanted.attributes]
-    return Composites(composites_table(_in_order(kept, primitive, writer.identities), wanted, writer), repeated)
+    return Composites(composites_table(_in_order(kept, writer.identities), wanted, writer), repeated)
 
 
 def _table(
@@ -104,7 +109,8 @@ def _carrier(carry: str | Iterable[str], table: EventTable) -> Callable[[Attribu
     """What chooses the attributes that primitive parts keep."""
     if carry == "all":
         return lambda attributes: attributes
-    wanted = [] if carry == "none" else carry.split(",") if isinstance(carry, str) else list(carry)
+    named = carry.split(",") if isinstance(carry, str) else carry
+    wanted = [] if carry == "none" else [name.strip() for name in named]
     there = table.attributes.column_names
     for name in wanted:
         if table.fixed and name not in there:
@@ -114,15 +120,14 @@ def _carrier(carry: str | Iterable[str], table: EventTable) -> Callable[[Attribu
     return lambda attributes: {name: attributes[name] for name in wanted if name in attributes}
 
 
-def _in_order(found: Sequence[Found], primitive: list[Event], identities: Identities) -> list[Found]:
+def _in_order(found: Sequence[Found], identities: Identities) -> list[Found]:
     """By stamp, type and leaves; what is equal in all these, by id, so that it has one order everywhere."""
-    rank = {(event.source, event.id): number for number, event in enumerate(primitive)}
+    return sorted(found, key=lambda c: (c.hi, c.lo, c.type.encode(), [*_leaf_keys(c)], identities.of(c)))
 
-    def leaves(composite: Found) -> Iterable[int]:
-        for part in composite.parts:
-            if isinstance(part.symbol, Event):
-                yield rank[part.symbol.source, part.symbol.id]
-            else:
-                yield from leaves(part.symbol)
 
-    return sorted(found, key=lambda c: (c.hi, c.lo, c.type.encode(), [*leaves(c)], identities.of(c)))
+def _leaf_keys(composite: Found) -> Iterable[WeakKey]:
+    for part in composite.parts:
+        if isinstance(part.symbol, Event):
+            yield part.symbol.weak_key
+        else:
+            yield from _leaf_keys(part.symbol)

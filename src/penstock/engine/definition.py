@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 from penstock.algebra.conditions import Parameter, bindings
 from penstock.algebra.node import walk
 from penstock.automaton.program import Program
+from penstock.engine import memory as m
 from penstock.engine.code import Code
-from penstock.engine.kernel import Places, Values
 from penstock.engine.keys import Instances
 from penstock.engine.layout import Tables
 from penstock.engine.runner import Made, Runner
@@ -38,7 +39,7 @@ class Batch:
     keys: Keys
     lo: Ints
     numbers: Ints
-    values: Values
+    values: dict[int, Any]
 
 
 class Detection:
@@ -53,7 +54,8 @@ class Detection:
             for sides in program.sides
         ]
         self.delivery = Delivery(program, parameters)
-        self.runner = Runner(program, Tables(program, code, restart).build(), zone)
+        self.runner = Runner(program, *Tables(program, code, restart).build(), zone)
+        self.reads = True
         _check_start(program, self.delivery)
 
     def all(self) -> list[Detection]:
@@ -72,6 +74,11 @@ class Detection:
             for number, sides in enumerate(self.sides)
             for bit, side in enumerate(sides, self._side_bit(number))
         ]
+        if not inner and len(batch.pieces) == 1:
+            keys = batch.keys.take(rows)
+            places = np.concatenate([[0], np.cumsum(np.diff(rows) != 0)]) if len(rows) else rows
+            given = _places(places, keys.instant, batch.lo[rows], owners, batch.numbers[rows], sets)
+            return self._completed(batch, given, _NO_PARTS, instances, keys, places, until, rank)
         keys = joined_keys([batch.keys.take(rows), *(done.keys for _, _, done in inner)])
         order, places = keys.order()
         offset, first, last = 0, [], []
@@ -93,23 +100,44 @@ class Detection:
         within = np.lexsort((instances_of, places))
         order, places = order[within], places[within]
         ordered = keys.take(order)
-        given = Places(
-            place=places.astype(np.int64),
-            instant=ordered.instant,
-            lo=np.concatenate(lo).astype(np.int64)[order],
-            instance=np.concatenate(owner).astype(np.int64)[order],
-            symbol=np.concatenate(symbol).astype(np.int64)[order],
-            sets=np.concatenate(mask).astype(np.int64)[order],
-            side=np.concatenate(side_number).astype(np.int64)[order],
-            side_first=_joined(first),
-            side_last=_joined(last),
-            part_symbol=_joined([done.made.symbols for _, _, done in inner]),
-            part_labels=_joined([done.made.labels for _, _, done in inner]),
+        given = m.pack(
+            {m.P_COUNT: len(order)},
+            {
+                m.P_PLACE: places,
+                m.P_INSTANT: ordered.instant,
+                m.P_LO: np.concatenate(lo)[order],
+                m.P_INSTANCE: np.concatenate(owner)[order],
+                m.P_SYMBOL: np.concatenate(symbol)[order],
+                m.P_SETS: np.concatenate(mask)[order],
+                m.P_SIDE: np.concatenate(side_number)[order],
+            },
         )
+        parts = m.pack(
+            {},
+            {
+                m.SIDE_FIRST: _joined(first),
+                m.SIDE_LAST: _joined(last),
+                m.PART_SYMBOL: _joined([done.made.symbols for _, _, done in inner]),
+                m.PART_LABELS: _joined([done.made.labels for _, _, done in inner]),
+            },
+        )
+        return self._completed(batch, given, parts, instances, ordered, places, until, rank)
+
+    def _completed(
+        self,
+        batch: Batch,
+        given: Ints,
+        parts: Ints,
+        instances: Instances,
+        keys: Keys,
+        places: Ints,
+        until: int,
+        rank: int,
+    ) -> Completed:
         known = instances.count if self.parameters else 1
-        values = batch.values._replace(instance_kinds=instances.kinds, instance_values=instances.values)
-        made = self.runner.advance(given, values, known, until)
-        return Completed(made, self._keys(made, ordered, places, rank))
+        read = {m.INSTANCE_KINDS: instances.kinds[:known], m.INSTANCE_VALUES: instances.values[:known]}
+        made = self.runner.advance(given, parts, batch.values | (read if self.reads else {}), known, until)
+        return Completed(made, self._keys(made, keys, places, rank))
 
     def _side_bit(self, number: int) -> int:
         before = sum(len(sides) for sides in self.program.sides[:number])
@@ -138,7 +166,8 @@ class DefinitionEngine:
         self.detection = Detection(program, program.parameters, self.code, zone, restart)
         table = self.code.table()
         for one in self.detection.all():
-            one.runner.layout = one.runner.layout._replace(code=table)
+            one.runner.lay_out(table)
+            one.reads = bool(self.code.rows)
         self.instances = Instances(len(program.parameters))
         self.symbols = 0
         self.kinds: Ints = np.zeros((0, len(self.code.columns)), np.int64)
@@ -178,23 +207,23 @@ class DefinitionEngine:
             self.kinds = np.concatenate([self.kinds, np.stack([kinds for kinds, _ in read], axis=1)])
             self.values = np.concatenate([self.values, np.stack([bits for _, bits in read], axis=1)])
 
-    def _known(self, pool: Pool) -> Values:
+    def _known(self, pool: Pool) -> dict[int, Any]:
+        """What conditions read."""
+        if not self.code.rows:
+            return {}
         constants = [constant(value, pool) for value in self.code.constants]
         offsets, texts = pool.bytes()
-        empty = np.zeros(0, np.int64)
-        return Values(
-            symbol_base=0,
-            symbol_kinds=self.kinds,
-            symbol_values=self.values,
-            instance_kinds=self.instances.kinds,
-            instance_values=self.instances.values,
-            constant_kinds=np.array([kind for kind, _ in constants], np.int64),
-            constants=np.array([bits for _, bits in constants], np.int64),
-            pool_offsets=offsets,
-            pool_bytes=texts,
-            clock_first=empty,
-            clock_instants=empty,
-        )
+        return {
+            m.SYMBOL_BASE: 0,
+            m.COLUMNS: len(self.code.columns),
+            m.PARAMETERS: len(self.program.parameters),
+            m.SYMBOL_KINDS: self.kinds,
+            m.SYMBOL_VALUES: self.values,
+            m.CONSTANT_KINDS: [kind for kind, _ in constants],
+            m.CONSTANTS: [bits for _, bits in constants],
+            m.POOL_OFFSETS: offsets,
+            m.POOL_BYTES: texts,
+        }
 
 
 def _labels(program: Program) -> list[str]:
@@ -241,6 +270,21 @@ def _check_start(program: Program, delivery: Delivery) -> None:
                         "the domain of an atom that starts the pattern compares a parameter without binding all",
                         hint="bind all parameters in that set, or none",
                     )
+
+
+def _places(places: Ints, instant: Ints, lo: Ints, owner: Ints, symbol: Ints, sets: Ints) -> Ints:
+    """Places without composites of sides, as the kernel takes them."""
+    count = len(places)
+    columns = (m.P_PLACE, m.P_INSTANT, m.P_LO, m.P_INSTANCE, m.P_SYMBOL, m.P_SETS, m.P_SIDE)
+    flat = m.blank(dict.fromkeys(columns, count))
+    flat[m.P_COUNT] = count
+    for cell, column in zip(columns, (places, instant, lo, owner, symbol, sets), strict=False):
+        m.table(flat, cell, count)[:] = column
+    m.table(flat, m.P_SIDE, count)[:] = -1
+    return flat
+
+
+_NO_PARTS = m.blank({m.SIDE_FIRST: 0, m.SIDE_LAST: 0, m.PART_SYMBOL: 0, m.PART_LABELS: 0})
 
 
 def _joined(arrays: list[Ints]) -> Ints:

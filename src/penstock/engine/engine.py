@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.algebra.names import used_types, without_lets
+from penstock.algebra.names import used_types, uses_any_type, without_lets
 from penstock.algebra.pattern import Pattern
 from penstock.automaton.compile import compile_pattern
 from penstock.engine.definition import Completed, DefinitionEngine
@@ -22,6 +22,8 @@ from penstock.events.table import EventTable, make_table
 Ints = NDArray[np.int64]
 RANKS = 1 << 20
 """Timers of one definition come before those of the next; none has so many."""
+PRIMITIVE = -1
+"""Stands for the input, where definitions are numbered."""
 
 
 @dataclass(frozen=True)
@@ -49,85 +51,137 @@ class FoundComposite:
 
 
 class Engine:
-    """Detects a pattern; events are fed in the order of the input, in batches of any size."""
+    """Detects a pattern; events are fed in the order of the input, in batches of any size.
+
+    >>> from penstock import parse
+    >>> from penstock.events.table import make_table
+    >>> fields = {"type": ["A", "B"], "source": ["s", "s"], "id": ["1", "2"], "lo": [1, 2], "hi": [1, 2]}
+    >>> [(one.lo, one.hi) for one in Engine(parse("[A] ; [B]")).feed(make_table(fields, {}), until=3)]
+    [(1, 2)]
+    """
 
     def __init__(self, pattern: Pattern, *, zone: str = "UTC", restart: bool = False) -> None:
         plain = without_lets(pattern)
-        names = frozenset(definition.name for definition in plain.definitions)
-        self.pool = Pool()
         self.programs = compile_pattern(pattern)
+        names = frozenset(program.name for program in self.programs)
+        self.pool = Pool()
         self.engines = [DefinitionEngine(program, names, zone, restart) for program in self.programs]
-        bodies = {definition.name: definition for definition in plain.definitions}
-        self.uses = {name: used_types(bodies[name]) for name in bodies}
-        self.any_type = {p.name: any(s.type is None for one in _all(p) for s in one.sets) for p in self.programs}
-        self.events: list[Event] = []
-        self.found: dict[str, list[FoundComposite]] = {name: [] for name in names}
-        self.symbols: dict[str, list[tuple[str | None, int]]] = {name: [] for name in names}
+        self.uses = {definition.name: used_types(definition) for definition in plain.definitions}
+        self.any_type = {definition.name for definition in plain.definitions if uses_any_type(definition)}
+        self.fed = 0
+        self.events = Rows()
+        self.found: list[list[FoundComposite]] = [[] for _ in self.programs]
+        self.symbols = [Symbols() for _ in self.programs]
 
     def feed(self, table: EventTable, until: int) -> list[FoundComposite]:
         """Consumes a batch and fires the timers before ``until``; returns the composites made."""
-        first = len(self.events)
-        self.events += table.to_events()
-        hi = np.asarray(table.field("hi"))
         count = len(table)
-        keys = Keys(hi, np.full(count, EVENT, np.int64), np.arange(first, first + count))
-        pieces: dict[str | None, Piece] = {None: Piece(table, keys)}
-        starts: dict[str | None, int] = {None: first}
+        self.events.add(table)
+        keys = Keys(np.asarray(table.field("hi")), np.full(count, EVENT), np.arange(self.fed, self.fed + count))
+        pieces = {PRIMITIVE: Piece(table, keys)}
+        starts = {PRIMITIVE: self.fed}
+        self.fed += count
         made: list[FoundComposite] = []
         for number, engine in enumerate(self.engines):
-            name = engine.program.name
-            wanted = [one for one in pieces if one is None or one in self.uses[name] or self.any_type[name]]
+            wanted = [one for one in pieces if self._meets(engine.program.name, one)]
             completed, rows = engine.advance([pieces[one] for one in wanted], self.pool, until, number * RANKS)
             for one, chosen in zip(wanted, rows, strict=True):
-                self.symbols[name] += [(one, starts[one] + int(row)) for row in chosen]
-            starts[name] = len(self.found[name])
-            fresh = list(self._composites(engine, completed))
-            self.found[name] += fresh
+                self.symbols[number].add(one, starts[one] + chosen)
+            fresh = self._composites(number, completed)
+            starts[number] = len(self.found[number])
+            self.found[number] += fresh
             made += fresh
             if fresh:
-                pieces[name] = Piece(_table(name, fresh, engine), completed.keys, name)
+                pieces[number] = Piece(_table(fresh, engine), completed.keys, engine.program.name)
         return made
 
-    def _composites(self, engine: DefinitionEngine, completed: Completed) -> Iterator[FoundComposite]:
-        made, name = completed.made, engine.program.name
-        labels = engine.code.labels
-        for one in range(len(made)):
-            attributes = self._attributes(engine, completed, one)
-            parts = tuple(
-                FoundPart(
-                    self._symbol(name, int(made.symbols[at])),
-                    frozenset(label for bit, label in enumerate(labels) if (made.labels[at] >> bit) & 1),
-                )
-                for at in range(made.offsets[one], made.offsets[one + 1])
-            )
-            yield FoundComposite(name, int(made.lo[one]), int(made.hi[one]), attributes, parts)
+    def _meets(self, name: str, piece: int) -> bool:
+        return piece == PRIMITIVE or name in self.any_type or self.programs[piece].name in self.uses[name]
 
-    def _symbol(self, name: str, number: int) -> Event | FoundComposite:
-        definition, row = self.symbols[name][number]
-        return self.events[row] if definition is None else self.found[definition][row]
+    def _composites(self, number: int, completed: Completed) -> list[FoundComposite]:
+        engine, made = self.engines[number], completed.made
+        owners, rows = self.symbols[number].of(made.symbols)
+        events = self.events.read(rows[owners == PRIMITIVE])
+        labels = {int(mask): _labels(int(mask), engine.code.labels) for mask in np.unique(made.labels)}
+        parts = [
+            FoundPart(events[row] if owner == PRIMITIVE else self.found[owner][row], labels[mask])
+            for owner, row, mask in zip(owners.tolist(), rows.tolist(), made.labels.tolist(), strict=True)
+        ]
+        ends = made.offsets.tolist()
+        return [
+            FoundComposite(
+                engine.program.name,
+                int(made.lo[one]),
+                int(made.hi[one]),
+                self._attributes(engine, completed, one),
+                tuple(parts[ends[one] : ends[one + 1]]),
+            )
+            for one in range(len(made))
+        ]
 
     def _attributes(self, engine: DefinitionEngine, completed: Completed, one: int) -> dict[str, Any]:
         made, instances = completed.made, engine.instances
         instance = int(made.instance[one])
-        values = {
-            parameter: decode(int(instances.kinds[instance, n]), int(instances.values[instance, n]), self.pool)
-            for n, parameter in enumerate(engine.program.parameters)
-        }
+        values: dict[str, Any] = {}
+        for n, parameter in enumerate(engine.program.parameters):
+            value = decode(int(instances.kinds[instance, n]), int(instances.values[instance, n]), self.pool)
+            values[parameter] = float(value) if n in instances.floats and type(value) is int else value
         for n, selected in enumerate(engine.program.selected):
             values[selected.name] = decode(int(made.kinds[one, n]), int(made.values[one, n]), self.pool)
         return values
 
 
-def _all(program: Any) -> Iterator[Any]:
-    yield program
-    for sides in program.sides:
-        for side in sides:
-            yield from _all(side)
+class Rows:
+    """The events that were fed, as rows; they become objects when a composite needs them."""
+
+    def __init__(self) -> None:
+        self.tables: list[EventTable] = []
+        self.starts: list[int] = []
+        self.end = 0
+        self.known: dict[int, Event] = {}
+
+    def add(self, table: EventTable) -> None:
+        """More rows."""
+        self.tables.append(table)
+        self.starts.append(self.end)
+        self.end += len(table)
+
+    def read(self, rows: Ints) -> dict[int, Event]:
+        """The events of rows, by their numbers."""
+        missing = np.array(sorted(set(np.unique(rows).tolist()) - self.known.keys()), np.int64)
+        owners = np.searchsorted(self.starts, missing, side="right") - 1
+        for number in np.unique(owners).tolist():
+            here = missing[owners == number]
+            events = self.tables[number].take(here - self.starts[number]).to_events()
+            self.known |= dict(zip(here.tolist(), events, strict=True))
+        return self.known
 
 
-def _table(name: str, composites: list[FoundComposite], engine: DefinitionEngine) -> EventTable:
+class Symbols:
+    """What a definition's symbols are: rows of the input, or composites of another definition."""
+
+    def __init__(self) -> None:
+        self.owners: Ints = np.zeros(0, np.int64)
+        self.rows: Ints = np.zeros(0, np.int64)
+
+    def add(self, owner: int, rows: Ints) -> None:
+        """More symbols."""
+        self.owners = np.concatenate([self.owners, np.full(len(rows), owner)])
+        self.rows = np.concatenate([self.rows, rows])
+
+    def of(self, numbers: Ints) -> tuple[Ints, Ints]:
+        """Owner and row of each symbol."""
+        return self.owners[numbers], self.rows[numbers]
+
+
+def _labels(mask: int, labels: list[str]) -> frozenset[str]:
+    return frozenset(label for bit, label in enumerate(labels) if (mask >> bit) & 1)
+
+
+def _table(composites: list[FoundComposite], engine: DefinitionEngine) -> EventTable:
     """Composites as events of their type, for the definitions that use them."""
     program = engine.program
+    name = program.name
     names = [*program.parameters, *(selected.name for selected in program.selected)]
     attributes = {one: pa.array([composite.attributes[one] for composite in composites]) for one in names}
     fields = {

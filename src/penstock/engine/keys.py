@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from penstock.engine.kernel import mix
+from penstock.engine.compiled import compiled
+from penstock.engine.vm import mix
 
 Ints = NDArray[np.int64]
 
 
 class Instances:
-    """The instances of a definition. Number 0 stands for all whose values have not been seen."""
+    """The instances of a definition. Number 0 stands for all whose values have not been seen.
+
+    ``floats`` are the parameters some of whose values come from a column of floats.
+    """
 
     def __init__(self, parameters: int) -> None:
         self.kinds: Ints = np.zeros((1024, parameters), np.int64)
         self.values: Ints = np.zeros((1024, parameters), np.int64)
         self.count = 1
+        self.floats: set[int] = set()
         self._slots: Ints = np.full(4096, -1, np.int64)
 
     def numbers(self, kinds: Ints, values: Ints) -> Ints:
@@ -34,8 +38,8 @@ class Instances:
         return found
 
 
-@njit(cache=True)
-def row_hash(kinds, values, row):  # type: ignore[no-untyped-def]
+@compiled
+def row_hash(kinds, values, row):
     """A hash of a row of values."""
     whole = 0
     for column in range(kinds.shape[1]):
@@ -43,8 +47,8 @@ def row_hash(kinds, values, row):  # type: ignore[no-untyped-def]
     return whole
 
 
-@njit(cache=True)
-def rehash(kinds, values, count, slots):  # type: ignore[no-untyped-def]
+@compiled
+def rehash(kinds, values, count, slots):
     """Enters all known instances into an empty table."""
     mask = slots.shape[0] - 1
     for number in range(1, count):
@@ -54,8 +58,8 @@ def rehash(kinds, values, count, slots):  # type: ignore[no-untyped-def]
         slots[slot] = number
 
 
-@njit(cache=True)
-def find(kinds, values, known_kinds, known_values, count, slots, found):  # type: ignore[no-untyped-def]
+@compiled
+def find(kinds, values, known_kinds, known_values, count, slots, found):
     """The number of each row's instance, new ones included; returns how many there are then."""
     mask = slots.shape[0] - 1
     width = kinds.shape[1]

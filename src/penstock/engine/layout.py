@@ -3,77 +3,30 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.algebra.conditions import And, Attribute, Comparison, Parameter
 from penstock.algebra.expressions import After, AtClock, AtInstant
 from penstock.automaton.program import Alternative, Option, Position, Program
+from penstock.engine import memory as m
 from penstock.engine.code import Code
 from penstock.errors import PatternError
 from penstock.filters.split import split
 
-Ints = NDArray[np.int64]
-NONE = np.iinfo(np.int64).min
-"""No stamp, no deadline."""
 MAX_BITS = 62
 RELATIVE, CLOCK, INSTANT = range(3)
 
 
-class Layout(NamedTuple):
-    """The tables. Sets, timers, limits and labels are bits of masks; positions and states are rows.
-
-    A *state* is a set of options that a run can wait at: ``state_first`` and ``state_count`` say which rows of the
-    ``option_…`` tables. ``alternative_…`` tables say, for each position, what may follow it: the state for each
-    combination of truths of the alternative's guards, and the guards under which the pattern ends.
-    """
-
-    set_code: Ints
-    plain_sets: int
-    side_sets: int
-    position_label: Ints
-    position_written: Ints
-    position_scope: Ints
-    position_negated: Ints
-    position_side: Ints
-    position_sides: Ints
-    position_ticks: Ints
-    position_sets: Ints
-    position_labels: Ints
-    position_limits: Ints
-    position_waiting: Ints
-    state_first: Ints
-    state_count: Ints
-    state_hears: Ints
-    state_interest: Ints
-    state_start_interest: Ints
-    state_strong: Ints
-    state_waiting: Ints
-    option_position: Ints
-    option_strong: Ints
-    option_enters: Ints
-    start_states: Ints
-    alternative_first: Ints
-    alternative_count: Ints
-    alternative_end: Ints
-    alternative_guards: Ints
-    alternative_states: Ints
-    state_table: Ints
-    guard_code: Ints
-    timer_kind: Ints
-    timer_value: Ints
-    timer_order: Ints
-    limit_length: Ints
-    select_code: Ints
-    code: Ints
-    distinct_runs: bool
-    restart: bool
-
-
 class Tables:
-    """Builds the layout of one program; ``code`` is shared by all programs of a definition."""
+    """Builds the layout of one program; ``code`` is shared by all programs of a definition.
+
+    Sets, timers, limits and labels are bits of masks; positions and states are rows. A *state* is a set of options that
+    a run can wait at: ``STATE_FIRST`` and ``STATE_COUNT`` say which rows of the ``OPTION_…`` tables. ``ALTERNATIVE_…``
+    tables say, for each position, what may follow it: the state for each combination of truths of the alternative's
+    guards, and the guards under which the pattern ends.
+    """
 
     def __init__(self, program: Program, code: Code, restart: bool) -> None:
         self.program = program
@@ -96,8 +49,8 @@ class Tables:
             return -1
         return self.states.setdefault((options, waiting), len(self.states))
 
-    def build(self) -> Layout:
-        """The layout."""
+    def build(self) -> tuple[dict[int, int], dict[int, Any]]:
+        """Counts and tables of the layout, all but the code, which is known once all programs are compiled."""
         program, code = self.program, self.code
         positions = program.positions
         waiting = [
@@ -109,9 +62,9 @@ class Tables:
         flat = [one for alternatives in follow for one in alternatives]
         table: list[int] = []
         table_first = []
-        for *_, states in flat:
+        for *_, reached in flat:
             table_first.append(len(table))
-            table += states
+            table += reached
         set_code = [code.compile(r) if (r := self.residual(one.filter)) else (-1, -1) for one in program.sets]
         side_count = sum(len(sides) for sides in program.sides)
         set_code += [(-1, -1)] * side_count
@@ -119,51 +72,60 @@ class Tables:
         select_code = [code.compile(one.value) for one in program.selected]
         states = list(self.states)
         options = [option for some, _ in states for option in some]
-        counts = [len(some) for some, _ in states]
-        return Layout(
-            set_code=_pairs(set_code),
-            plain_sets=_mask(number for number, (start, _) in enumerate(set_code) if start < 0),
-            side_sets=_mask(range(len(program.sets), len(program.sets) + side_count)),
-            position_label=_ints(self.label_mask(one) for one in positions),
-            position_written=_ints(_mask(one.written) for one in positions),
-            position_scope=_ints(_mask(one.scope) for one in positions),
-            position_negated=_ints(one.negated for one in positions),
-            position_side=_ints(-1 if one.sides is None else self.side_bits[one.sides] for one in positions),
-            position_sides=_ints(0 if one.sides is None else len(program.sides[one.sides]) for one in positions),
-            position_ticks=_ints(_mask(one.ticks) for one in positions),
-            position_sets=_ints(_mask(one.sets_timers) for one in positions),
-            position_labels=_ints(_mask(code.labels.index(program.labels[n]) for n in one.labels) for one in positions),
-            position_limits=_ints(_mask(one.limits) for one in positions),
-            position_waiting=_ints(waiting),
-            state_first=_ints(np.cumsum([0, *counts])[:-1]),
-            state_count=_ints(counts),
-            state_hears=_ints(_union(_mask(positions[o.position].hears) for o in some) for some, _ in states),
-            state_interest=_ints(_union(self.interest(positions[o.position], True) for o in some) for some, _ in states),
-            state_start_interest=_ints(
+        sizes = [len(some) for some, _ in states]
+        counts = {
+            m.PLAIN_SETS: int(_mask(number for number, (start, _) in enumerate(set_code) if start < 0)),
+            m.DISTINCT_RUNS: int(self.distinct_runs(states)),
+            m.RESTART: int(self.restart),
+            m.STARTS: len(starts),
+            m.POSITIONS: len(positions),
+            m.TIMERS: len(program.timers),
+            m.LIMITS: len(program.limits),
+            m.SELECTS: len(select_code),
+        }
+        layout = {
+            m.SET_START: [start for start, _ in set_code],
+            m.SET_END: [end for _, end in set_code],
+            m.POSITION_LABEL: [self.label_mask(one) for one in positions],
+            m.POSITION_WRITTEN: [_mask(one.written) for one in positions],
+            m.POSITION_SCOPE: [_mask(one.scope) for one in positions],
+            m.POSITION_NEGATED: [one.negated for one in positions],
+            m.POSITION_SIDE: [-1 if one.sides is None else self.side_bits[one.sides] for one in positions],
+            m.POSITION_SIDES: [0 if one.sides is None else len(program.sides[one.sides]) for one in positions],
+            m.POSITION_TICKS: [_mask(one.ticks) for one in positions],
+            m.POSITION_SETS: [_mask(one.sets_timers) for one in positions],
+            m.POSITION_LABELS: [_mask(code.labels.index(program.labels[n]) for n in one.labels) for one in positions],
+            m.POSITION_LIMITS: [_mask(one.limits) for one in positions],
+            m.POSITION_WAITING: waiting,
+            m.STATE_FIRST: np.cumsum([0, *sizes])[:-1],
+            m.STATE_COUNT: sizes,
+            m.STATE_HEARS: [_union(_mask(positions[o.position].hears) for o in some) for some, _ in states],
+            m.STATE_INTEREST: [_union(self.interest(positions[o.position], True) for o in some) for some, _ in states],
+            m.STATE_START_INTEREST: [
                 _union(self.interest(positions[o.position], False) for o in some) for some, _ in states
-            ),
-            state_strong=_ints(all(o.strong for o in some) and not waits for some, waits in states),
-            state_waiting=_ints(waits for _, waits in states),
-            option_position=_ints(o.position for o in options),
-            option_strong=_ints(o.strong for o in options),
-            option_enters=_ints(_mask(o.enters) for o in options),
-            start_states=_ints(starts),
-            alternative_first=_ints(np.cumsum([0, *(len(one) for one in follow)])[:-1]),
-            alternative_count=_ints(len(one) for one in follow),
-            alternative_end=_ints(end for end, _, _ in flat),
-            alternative_guards=_ints(guards for _, guards, _ in flat),
-            alternative_states=_ints(table_first),
-            state_table=_ints(table),
-            guard_code=_pairs(guard_code),
-            timer_kind=_ints(KINDS[type(timer.spec)] for timer in program.timers),
-            timer_value=_ints(timer.spec.microseconds for timer in program.timers),  # type: ignore[attr-defined]
-            timer_order=_ints(timer.order for timer in program.timers),
-            limit_length=_ints(limit.microseconds for limit in program.limits),
-            select_code=_pairs(select_code),
-            code=np.empty((0, 3), np.int64),
-            distinct_runs=self.distinct_runs(states),
-            restart=self.restart,
-        )
+            ],
+            m.STATE_STRONG: [all(o.strong for o in some) and not waits for some, waits in states],
+            m.STATE_WAITING: [waits for _, waits in states],
+            m.OPTION_POSITION: [o.position for o in options],
+            m.OPTION_STRONG: [o.strong for o in options],
+            m.OPTION_ENTERS: [_mask(o.enters) for o in options],
+            m.START_STATES: starts,
+            m.ALTERNATIVE_FIRST: np.cumsum([0, *(len(one) for one in follow)])[:-1],
+            m.ALTERNATIVE_COUNT: [len(one) for one in follow],
+            m.ALTERNATIVE_END: [end for end, _, _ in flat],
+            m.ALTERNATIVE_GUARDS: [guards for _, guards, _ in flat],
+            m.ALTERNATIVE_STATES: table_first,
+            m.STATE_TABLE: table,
+            m.GUARD_START: [start for start, _ in guard_code],
+            m.GUARD_END: [end for _, end in guard_code],
+            m.TIMER_KIND: [KINDS[type(timer.spec)] for timer in program.timers],
+            m.TIMER_VALUE: [timer.spec.microseconds for timer in program.timers],
+            m.TIMER_ORDER: [timer.order for timer in program.timers],
+            m.LIMIT_LENGTH: [limit.microseconds for limit in program.limits],
+            m.SELECT_START: [start for start, _ in select_code],
+            m.SELECT_END: [end for _, end in select_code],
+        }
+        return counts, layout
 
     def residual(self, condition: Any) -> Any:
         """What of a set's filter must be asked of each run: all but the plain part and the key's equalities."""
@@ -242,11 +204,3 @@ def _union(masks: Any) -> int:
     for mask in masks:
         whole |= mask
     return whole
-
-
-def _ints(values: Any) -> Ints:
-    return np.fromiter((int(value) for value in values), np.int64)
-
-
-def _pairs(pairs: list[tuple[int, int]]) -> Ints:
-    return np.array(pairs, np.int64).reshape(-1, 2)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.algebra.expressions import AtClock
 from penstock.automaton.program import Program
-from penstock.engine import kernel
-from penstock.engine.kernel import NONE, Places, State, Values
-from penstock.engine.layout import Layout
+from penstock.engine import kernel, lists
+from penstock.engine import memory as m
+from penstock.engine.memory import NONE
 from penstock.events.times import DAY, next_clock_time, zone_of
 
 Ints = NDArray[np.int64]
-_ROWS = {"runs", "free", "table", "table_epoch"}
 
 
 @dataclass(frozen=True)
@@ -39,151 +39,193 @@ class Made:
         return len(self.lo)
 
 
+def joined_made(some: list[Made]) -> Made:
+    """Composites of several stretches of a batch as one."""
+    if len(some) == 1:
+        return some[0]
+    ends = np.cumsum([0, *(len(one.symbols) for one in some)])
+    offsets = [one.offsets[:-1] + start for one, start in zip(some, ends, strict=False)]
+    arrays = {
+        name: np.concatenate([getattr(one, name) for one in some])
+        for name in ("instance", "lo", "hi", "place", "symbols", "labels", "kinds", "values")
+    }
+    return Made(offsets=np.concatenate([*offsets, ends[-1:]]), **arrays)
+
+
 class Runner:
     """The runs of one program."""
 
-    def __init__(self, program: Program, layout: Layout, zone: str) -> None:
+    def __init__(self, program: Program, counts: dict[int, int], tables: dict[int, Any], zone: str) -> None:
         self.program = program
-        self.layout = layout
         self.zone = zone
-        self.state = _empty(layout)
-        largest = max((int(count) for count in layout.alternative_count), default=1)
-        widest = max((int(count) for count in layout.state_count), default=1)
+        self.counts = counts
+        self.tables = tables
+        self.layout: Ints = np.zeros(0, np.int64)
+        self.rooms = _Rooms(64, 64, 64, 64, 1)
+        self.shapes: dict[int, tuple[int, int]] = {}
+        self.memory = self._memory(self.rooms, None)
+        largest = max((int(count) for count in tables[m.ALTERNATIVE_COUNT]), default=1)
+        widest = max((int(count) for count in tables[m.STATE_COUNT]), default=1)
         self.widest = max(1, largest) * max(1, widest)
 
-    def advance(self, places: Places, values: Values, instances: int, until: int) -> Made:
+    def lay_out(self, code: Ints) -> None:
+        """Completes the layout with the code of the definition."""
+        self.layout = m.pack(self.counts, self.tables | {m.CODE: code})
+
+    def advance(self, places: Ints, parts: Ints, values: dict[int, Any], instances: int, until: int) -> Made:
         """Consumes places and fires the timers before ``until``; returns what was made."""
-        scalars = self.state.scalars
-        scalars[kernel.CURSOR], scalars[kernel.INSTANCE] = 0, -1
         self._know(instances)
-        values = values._replace(**self._clock(places, until))
-        while (
-            kernel.advance(until, instances, self.widest, self.layout, self.state, places, values) == kernel.GROW
-        ):
-            self._grow(int(scalars[kernel.NEED_RUNS]), int(scalars[kernel.NEED_NODES]))
-        return self._taken()
+        self.memory[m.CURSOR], self.memory[m.RESUME] = 0, -1
+        known = m.pack(*self._known(values, places, until))
+        made: list[Made] = []
+        while True:
+            outcome = kernel.advance(until, instances, self.widest, self.layout, self.memory, places, parts, known)
+            if outcome == kernel.GROW:
+                if self.memory[m.COMPOSITES] and self.counts[m.DISTINCT_RUNS]:
+                    made.append(self._taken())
+                if not self._reclaim():
+                    self._grow(int(self.memory[m.NEED_RUNS]), int(self.memory[m.NEED_NODES]))
+            else:
+                made.append(self._taken())
+                return joined_made(made)
+
+    def _reclaim(self) -> bool:
+        """Frees what no live run needs; says whether that made room enough to go on without more memory."""
+        lists.reclaim(self.layout, self.memory)
+        self._compact_queues()
+        needed, nodes = int(self.memory[m.NEED_RUNS]), int(self.memory[m.NEED_NODES])
+        timers = self.counts[m.TIMERS]
+        queued = int(m.table(self.memory, m.QUEUE_LAST, timers).max()) if timers else 0
+        rooms = self.rooms
+        return bool(
+            2 * (int(self.memory[m.NODES]) + nodes) < rooms.nodes
+            and 2 * (rooms.runs - int(self.memory[m.FREE_RUNS]) + needed) < rooms.runs
+            and 2 * needed < rooms.made
+            and 2 * (queued + needed) < rooms.queue
+        )
 
     def _taken(self) -> Made:
-        state = self.state
-        made = int(state.scalars[kernel.COMPOSITES])
-        offsets, symbols, labels = kernel.list_parts(
-            made, state.made_node, state.node_symbol, state.node_parent, state.node_labels
-        )
+        memory, made, selects = self.memory, int(self.memory[m.COMPOSITES]), self.counts[m.SELECTS]
+        offsets, symbols, labels = lists.list_parts(memory)
+        cells = (m.MADE_INSTANCE, m.MADE_LO, m.MADE_HI, m.MADE_PLACE)
+        kinds, values = (m.table(memory, cell, made * selects) for cell in (m.MADE_KINDS, m.MADE_VALUES))
+        instance, lo, hi, place = (m.table(memory, cell, made).copy() for cell in cells)
         result = Made(
-            state.made_instance[:made].copy(),
-            state.made_lo[:made].copy(),
-            state.made_hi[:made].copy(),
-            state.made_place[:made].copy(),
+            instance,
+            lo,
+            hi,
+            place,
             offsets,
             symbols,
             labels,
-            state.made_kinds[:made].copy(),
-            state.made_values[:made].copy(),
+            kinds.reshape(made, selects).copy(),
+            values.reshape(made, selects).copy(),
         )
-        state.scalars[kernel.COMPOSITES] = 0
-        state.scalars[kernel.SINCE] = 0
+        memory[m.COMPOSITES] = 0
+        memory[m.SINCE] = 0
         return result
 
-    def _clock(self, places: Places, until: int) -> dict[str, Ints]:
-        """For timers at a time of day: the instants at which it is that time, as far as they may be needed."""
+    def _known(self, values: dict[int, Any], places: Ints, until: int) -> tuple[dict[int, int], dict[int, Any]]:
+        """What conditions read, and for timers at a time of day the instants at which it is that time."""
         first, instants = [0], []
+        count = int(places[m.P_COUNT])
         for timer in self.program.timers:
-            if isinstance(timer.spec, AtClock) and len(places.instant):
+            if isinstance(timer.spec, AtClock) and count:
                 minutes, seconds = divmod(timer.spec.microseconds, 60_000_000)
-                at, last = int(places.instant[0]) - 1, max(until, int(places.instant[-1])) + DAY
+                times = m.table(places, m.P_INSTANT, count)
+                at, last = int(times[0]) - 1, max(until, int(times[-1])) + DAY
                 while at <= last:
                     at = next_clock_time(at, minutes // 60, minutes % 60, seconds, zone_of(self.zone))
                     instants.append(at)
             first.append(len(instants))
-        return {"clock_first": np.array(first, np.int64), "clock_instants": np.array(instants, np.int64)}
+        clock = {m.CLOCK_FIRST: first, m.CLOCK_INSTANTS: instants}
+        counts = {cell: value for cell, value in values.items() if isinstance(value, int)}
+        return counts, {cell: value for cell, value in values.items() if cell not in counts} | clock
 
     def _know(self, instances: int) -> None:
         """Room for so many instances; a new one starts as those never seen stand."""
-        state = self.state
-        known = len(state.instance_first)
-        if instances > known:
-            more = max(instances, 2 * known) - known
-            self.state = state._replace(
-                instance_first=np.concatenate([state.instance_first, np.full(more, -1, np.int64)]),
-                instance_runs=np.concatenate([state.instance_runs, np.zeros(more, np.int64)]),
-                instance_dead=np.concatenate([state.instance_dead, np.zeros(more, np.int64)]),
-            )
-        fresh = slice(int(self.state.scalars[kernel.GLOBAL_DEAD]), instances)
-        self.state.instance_dead[fresh] = self.state.instance_dead[0]
-        self.state.scalars[kernel.GLOBAL_DEAD] = instances
+        known = int(self.memory[m.KNOWN])
+        if instances > self.rooms.instances:
+            self.memory = self._memory(replace(self.rooms, instances=2 * instances), self.memory)
+        dead = m.table(self.memory, m.INSTANCE_DEAD, instances)
+        dead[known:] = dead[0]
+        self.memory[m.KNOWN] = max(known, instances)
 
     def _grow(self, runs: int, nodes: int) -> None:
-        """At least so much more room for runs, composites and timers, and for matched symbols."""
-        state = self.state
-        self._compact_queues()
-        more = max(runs, len(state.runs))
-        old = len(state.runs)
-        free = int(state.scalars[kernel.FREE])
-        size = 1 << (2 * (old + more)).bit_length()
-        names = ("node_symbol", "node_parent", "node_labels", "node_hash")
-        longer = {name: _longer(getattr(state, name), max(nodes, len(state.node_symbol))) for name in names}
-        made = [name for name in State._fields if name.startswith("made_")]
-        longer |= {name: _longer(getattr(state, name), more) for name in made}
-        wider = {name: _wider(getattr(state, name), more) for name in ("queue_deadline", "queue_instance")}
-        longer_free = _longer(state.free, more)
-        longer_free[free : free + more] = np.arange(old, old + more)
-        state.scalars[kernel.FREE] = free + more
-        self.state = state._replace(
-            runs=_longer(state.runs, more),
-            free=longer_free,
-            table=np.zeros(size, np.int64),
-            table_epoch=np.full(size, -1, np.int64),
-            **longer,
-            **wider,
+        """Room for at least so many more runs, composites, timers and matched symbols."""
+        rooms = self.rooms
+        self.memory = self._memory(
+            _Rooms(
+                runs=rooms.runs + max(runs, rooms.runs),
+                nodes=rooms.nodes + max(nodes, rooms.nodes),
+                made=rooms.made + max(runs, rooms.made),
+                queue=rooms.queue + max(runs, rooms.queue),
+                instances=rooms.instances,
+            ),
+            self.memory,
         )
 
     def _compact_queues(self) -> None:
-        state = self.state
-        for timer in range(len(state.queue_first)):
-            first, last = int(state.queue_first[timer]), int(state.queue_last[timer])
-            for queue in (state.queue_deadline, state.queue_instance):
-                queue[timer, : last - first] = queue[timer, first:last].copy()
-            state.queue_first[timer], state.queue_last[timer] = 0, last - first
+        timers, room = self.counts[m.TIMERS], self.rooms.queue
+        first, last = (m.table(self.memory, cell, timers) for cell in (m.QUEUE_FIRST, m.QUEUE_LAST))
+        for cell in (m.QUEUE_DEADLINE, m.QUEUE_INSTANCE):
+            queue = m.table(self.memory, cell, timers * room).reshape(timers, room)
+            for timer in range(timers):
+                queue[timer, : last[timer] - first[timer]] = queue[timer, first[timer] : last[timer]].copy()
+        last -= first
+        first[:] = 0
+
+    def _memory(self, rooms: _Rooms, before: Ints | None) -> Ints:
+        """Memory with so much room, holding what was there before."""
+        timers, selects = self.counts[m.TIMERS], self.counts[m.SELECTS]
+        width = m.FIXED + timers + self.counts[m.LIMITS]
+        table = 1 << (2 * rooms.runs).bit_length()
+        shapes = {
+            m.RUNS: (rooms.runs, width),
+            m.FREE: (rooms.runs, 1),
+            **dict.fromkeys((m.INSTANCE_FIRST, m.INSTANCE_RUNS, m.INSTANCE_DEAD), (rooms.instances, 1)),
+            **dict.fromkeys(range(m.NODE_SYMBOL, m.NODE_HASH + 1), (rooms.nodes, 1)),
+            **dict.fromkeys((m.QUEUE_DEADLINE, m.QUEUE_INSTANCE), (timers, rooms.queue)),
+            **dict.fromkeys((m.QUEUE_FIRST, m.QUEUE_LAST), (timers, 1)),
+            **dict.fromkeys(range(m.MADE_INSTANCE, m.MADE_HASH + 1), (rooms.made, 1)),
+            **dict.fromkeys((m.MADE_KINDS, m.MADE_VALUES), (rooms.made, selects)),
+            m.TABLE: (table, 1),
+            m.TABLE_EPOCH: (table, 1),
+            m.SCRATCH: (max(1, self.counts[m.LIMITS]), 1),
+        }
+        memory = m.blank({cell: rows * columns for cell, (rows, columns) in shapes.items()})
+        m.table(memory, m.TABLE_EPOCH, table)[:] = -1
+        free = 1
+        if before is None:
+            memory[m.NOW] = NONE
+            m.table(memory, m.INSTANCE_FIRST, rooms.instances)[:] = -1
+            counted = 0
+        else:
+            memory[: m.MEMORY_COUNTS] = before[: m.MEMORY_COUNTS]
+            for cell, (rows, columns) in shapes.items():
+                if cell not in (m.TABLE, m.TABLE_EPOCH, m.SCRATCH):
+                    old_rows, old_columns = self.shapes[cell]
+                    old = m.table(before, cell, old_rows * old_columns).reshape(old_rows, old_columns)
+                    new = m.table(memory, cell, rows * columns).reshape(rows, columns)
+                    new[:old_rows, :old_columns] = old
+            m.table(memory, m.INSTANCE_FIRST, rooms.instances)[self.rooms.instances :] = -1
+            free, counted = self.rooms.runs, int(before[m.FREE_RUNS])
+        fresh = np.arange(free, rooms.runs)
+        m.table(memory, m.FREE, rooms.runs)[counted : counted + len(fresh)] = fresh
+        memory[m.FREE_RUNS] = counted + len(fresh)
+        memory[m.WIDTH], memory[m.TABLE_MASK] = width, table - 1
+        memory[m.RUN_ROOM], memory[m.NODE_ROOM] = rooms.runs, rooms.nodes
+        memory[m.MADE_ROOM], memory[m.QUEUE_ROOM] = rooms.made, rooms.queue
+        self.rooms, self.shapes = rooms, shapes
+        return memory
 
 
-def _empty(layout: Layout) -> State:
-    rows, timers, limits = 64, len(layout.timer_kind), len(layout.limit_length)
-    selected = len(layout.select_code)
-    scalars = np.zeros(kernel.SCALARS, np.int64)
-    scalars[kernel.FREE] = rows - 1
-    scalars[kernel.NOW] = NONE
-    return State(
-        runs=np.full((rows, kernel.FIXED + timers + limits), NONE, np.int64),
-        free=np.arange(1, rows + 1, dtype=np.int64),
-        instance_first=np.full(1, -1, np.int64),
-        instance_runs=np.zeros(1, np.int64),
-        instance_dead=np.zeros(1, np.int64),
-        node_symbol=np.zeros(rows, np.int64),
-        node_parent=np.zeros(rows, np.int64),
-        node_labels=np.zeros(rows, np.int64),
-        node_hash=np.zeros(rows, np.int64),
-        queue_deadline=np.zeros((timers, rows), np.int64),
-        queue_instance=np.zeros((timers, rows), np.int64),
-        queue_first=np.zeros(timers, np.int64),
-        queue_last=np.zeros(timers, np.int64),
-        made_instance=np.zeros(rows, np.int64),
-        made_lo=np.zeros(rows, np.int64),
-        made_hi=np.zeros(rows, np.int64),
-        made_node=np.zeros(rows, np.int64),
-        made_place=np.zeros(rows, np.int64),
-        made_hash=np.zeros(rows, np.int64),
-        made_kinds=np.zeros((rows, selected), np.int64),
-        made_values=np.zeros((rows, selected), np.int64),
-        table=np.zeros(4 * rows, np.int64),
-        table_epoch=np.full(4 * rows, -1, np.int64),
-        scratch=np.zeros(max(1, limits), np.int64),
-        scalars=scalars,
-    )
+@dataclass(frozen=True)
+class _Rooms:
+    """For how much there is room."""
 
-
-def _longer(array: Ints, more: int) -> Ints:
-    return np.concatenate([array, np.zeros((more, *array.shape[1:]), np.int64)])
-
-
-def _wider(array: Ints, more: int) -> Ints:
-    return np.concatenate([array, np.zeros((array.shape[0], more), np.int64)], axis=1)
+    runs: int
+    nodes: int
+    made: int
+    queue: int
+    instances: int

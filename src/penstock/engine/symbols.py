@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from penstock.algebra.expressions import DescribableSet
 from penstock.automaton.program import Program
 from penstock.engine.keys import Instances
-from penstock.engine.kernel import Places
-from penstock.engine.values import Pool, encode
+from penstock.engine.values import Pool, encode_key
 from penstock.events.table import EventTable
 from penstock.filters.arrow import compile_filter
 from penstock.filters.split import split
@@ -33,9 +32,7 @@ class Keys:
         """The rows in the order of their places, and for each the rank of its place."""
         order = np.lexsort((self.number, self.kind, self.instant))
         ordered = self.take(order)
-        changes = (
-            (np.diff(ordered.instant) != 0) | (np.diff(ordered.kind) != 0) | (np.diff(ordered.number) != 0)
-        )
+        changes = (np.diff(ordered.instant) != 0) | (np.diff(ordered.kind) != 0) | (np.diff(ordered.number) != 0)
         return order, np.concatenate([[0], np.cumsum(changes)]) if len(order) else order
 
     def take(self, rows: Ints) -> Keys:
@@ -58,9 +55,7 @@ class Piece:
     definition: str | None = None
 
 
-def memberships(
-    sets: tuple[DescribableSet, ...], piece: Piece, defined: frozenset[str], zone: str
-) -> Ints:
+def memberships(sets: tuple[DescribableSet, ...], piece: Piece, defined: frozenset[str], zone: str) -> Ints:
     """For each row of a piece a mask of the sets that it is in, as far as its columns can tell."""
     bits = np.zeros(len(piece.table), np.int64)
     types = piece.table.field("type")
@@ -111,12 +106,24 @@ class Delivery:
             known = found >= 0
             rows.append(inside[known])
             numbers.append(found[known])
-            masks.append(bits[inside[known]] & mask)
+            masks.append(bits[inside[known]] & (mask | self.common))
+        some = [number for number in range(len(rows)) if len(rows[number])]
+        if len(some) == 1:
+            return rows[some[0]], numbers[some[0]], masks[some[0]]
         return _merged(np.concatenate(rows), np.concatenate(numbers), np.concatenate(masks))
 
     def _instances(
         self, tables: list[EventTable], attributes: tuple[str, ...], rows: Ints, instances: Instances, pool: Pool
     ) -> Ints:
+        if len(tables) == 1 and len(attributes) == 1:
+            array = column_of(tables[0], attributes[0])
+            if array is None:
+                return np.full(len(rows), -1, np.int64)
+            if pa.types.is_floating(array.type):
+                instances.floats.add(0)
+            whole = array if len(rows) == len(array) else array.take(pa.array(rows))
+            column_kinds, column_values = encode_key(whole, pool)
+            return instances.numbers(column_kinds.reshape(-1, 1), column_values.reshape(-1, 1))
         kinds = np.zeros((len(rows), len(attributes)), np.int64)
         values = np.zeros((len(rows), len(attributes)), np.int64)
         start = 0
@@ -126,7 +133,9 @@ class Delivery:
             for column, attribute in enumerate(attributes):
                 array = column_of(table, attribute)
                 if array is not None:
-                    kinds[here, column], values[here, column] = encode(array.take(local), pool)
+                    if pa.types.is_floating(array.type):
+                        instances.floats.add(column)
+                    kinds[here, column], values[here, column] = encode_key(array.take(local), pool)
             start += len(table)
         return instances.numbers(kinds, values)
 
@@ -146,9 +155,3 @@ def _merged(rows: Ints, numbers: Ints, masks: Ints) -> tuple[Ints, Ints, Ints]:
         return rows, numbers, masks
     first = np.flatnonzero(np.concatenate([[True], (np.diff(rows) != 0) | (np.diff(numbers) != 0)]))
     return rows[first], numbers[first], np.bitwise_or.reduceat(masks, first)
-
-
-def no_places() -> Places:
-    """A batch without symbols."""
-    empty = np.zeros(0, np.int64)
-    return Places(*([empty] * len(Places._fields)))

@@ -65,7 +65,7 @@ def read_column(condition: c.Condition, table: EventTable, zone: str, pool: Pool
 
 
 def encode(column: pa.Array, pool: Pool) -> tuple[Ints, Ints]:
-    """Kinds and bits of a column. Whole floats are integers, so that equal numbers have equal bits."""
+    """Kinds and bits of a column."""
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_dictionary(kind):
         return pool.column(column)
@@ -79,15 +79,20 @@ def encode(column: pa.Array, pool: Pool) -> tuple[Ints, Ints]:
         return np.where(there, vm.TIME, vm.NULL), np.asarray(column.cast(pa.int64()).fill_null(0))
     if pa.types.is_integer(kind):
         return np.where(there, vm.INTEGER, vm.NULL), np.asarray(column.fill_null(0))
-    return _floats(np.asarray(pc.fill_null(column, np.nan)))
-
-
-def _floats(values: NDArray[np.float64]) -> tuple[Ints, Ints]:
+    values = np.asarray(pc.fill_null(column, np.nan))
     there = ~np.isnan(values)
-    whole = there & (np.floor(values) == values) & (np.abs(values) < 2.0**62)
+    return np.where(there, vm.FLOAT, vm.NULL), np.where(there, values, 0.0).view(np.int64)
+
+
+def encode_key(column: pa.Array, pool: Pool) -> tuple[Ints, Ints]:
+    """Kinds and bits of a column whose equal values have equal bits: whole floats are integers."""
+    kinds, bits = encode(column, pool)
+    if not pa.types.is_floating(column.type):
+        return kinds, bits
+    values = bits.view(np.float64)
+    whole = (kinds == vm.FLOAT) & (np.floor(values) == values) & (np.abs(values) < 2.0**62)
     integers = np.where(whole, values, 0).astype(np.int64)
-    kinds = np.where(whole, vm.INTEGER, np.where(there, vm.FLOAT, vm.NULL))
-    return kinds, np.where(whole, integers, np.where(there, values, 0.0).view(np.int64))
+    return np.where(whole, vm.INTEGER, kinds), np.where(whole, integers, bits)
 
 
 def constant(value: c.Constant, pool: Pool) -> tuple[int, int]:
@@ -98,8 +103,7 @@ def constant(value: c.Constant, pool: Pool) -> tuple[int, int]:
         return vm.TEXT, pool.number(value)
     if isinstance(value, int):
         return vm.INTEGER, value
-    kinds, bits = _floats(np.array([value], np.float64))
-    return int(kinds[0]), int(bits[0])
+    return vm.FLOAT, int(np.float64(value).view(np.int64))
 
 
 def decode(kind: int, bits: int, pool: Pool) -> Any:

@@ -7,7 +7,9 @@ the detector's pool. Texts are equal if their numbers are; their order is that o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from penstock.engine import memory as m
+from penstock.engine.compiled import compiled
 
 NULL, BOOLEAN, INTEGER, FLOAT, TEXT, TIME = range(6)
 
@@ -45,13 +47,13 @@ UNKNOWN = 2
 """Truths are 0, 1 and this."""
 
 
-@njit(cache=True)
-def compare_values(kind_a, bits_a, kind_b, bits_b, pool_offsets, pool_bytes):  # type: ignore[no-untyped-def]
+@compiled
+def compare_values(kind_a, bits_a, kind_b, bits_b, X):
     """-1, 0 or 1; 2 where the two cannot be compared."""
     if kind_a == NULL or kind_b == NULL:
         return 2
-    number_a = kind_a == INTEGER or kind_a == FLOAT
-    number_b = kind_b == INTEGER or kind_b == FLOAT
+    number_a = kind_a in (INTEGER, FLOAT)
+    number_b = kind_b in (INTEGER, FLOAT)
     if number_a != number_b or (not number_a and kind_a != kind_b):
         return 2
     if kind_a == FLOAT or kind_b == FLOAT:
@@ -62,46 +64,64 @@ def compare_values(kind_a, bits_a, kind_b, bits_b, pool_offsets, pool_bytes):  #
         return 0
     if kind_a != TEXT:
         return -1 if bits_a < bits_b else 1
-    i, i_end = pool_offsets[bits_a], pool_offsets[bits_a + 1]
-    j, j_end = pool_offsets[bits_b], pool_offsets[bits_b + 1]
+    i, i_end = X[X[m.POOL_OFFSETS] + bits_a], X[X[m.POOL_OFFSETS] + bits_a + 1]
+    j, j_end = X[X[m.POOL_OFFSETS] + bits_b], X[X[m.POOL_OFFSETS] + bits_b + 1]
     while i < i_end and j < j_end:
-        if pool_bytes[i] != pool_bytes[j]:
-            return -1 if pool_bytes[i] < pool_bytes[j] else 1
+        x, y = X[X[m.POOL_BYTES] + i], X[X[m.POOL_BYTES] + j]
+        if x != y:
+            return -1 if x < y else 1
         i += 1
         j += 1
     return -1 if i == i_end else 1
 
 
-@njit(cache=True)
-def evaluate(  # type: ignore[no-untyped-def]  # noqa: C901
-    start, end, code, constants, constant_kinds, symbol, head, instance,
-    symbol_base, symbol_kinds, symbol_values, node_symbol, node_parent, node_labels,
-    instance_kinds, instance_values, pool_offsets, pool_bytes, out,
-):  # fmt: skip
+@compiled
+def mix(a, b):
+    """A hash of two numbers."""
+    x = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(b)
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return np.int64(x)
+
+
+@compiled
+def read(symbol, column, X):
+    """Kind and bits of a symbol's value."""
+    cell = (symbol - X[m.SYMBOL_BASE]) * X[m.COLUMNS] + column
+    return X[X[m.SYMBOL_KINDS] + cell], X[X[m.SYMBOL_VALUES] + cell]
+
+
+@compiled
+def evaluate(start, end, symbol, head, instance, L, M, X, out):
     """Runs ``code[start:end]``; leaves kind and bits in ``out`` and returns the truth of the value."""
     kinds = np.empty(STACK, np.int64)
     bits = np.empty(STACK, np.int64)
     top = -1
     for at in range(start, end):
-        op, a, b = code[at, 0], code[at, 1], code[at, 2]
+        row = L[m.CODE] + 3 * at
+        op, a, b = L[row], L[row + 1], L[row + 2]
         if op == CONSTANT:
             top += 1
-            kinds[top], bits[top] = constant_kinds[a], constants[a]
+            kinds[top], bits[top] = X[X[m.CONSTANT_KINDS] + a], X[X[m.CONSTANTS] + a]
         elif op == COLUMN:
             top += 1
-            kinds[top], bits[top] = symbol_kinds[symbol - symbol_base, a], symbol_values[symbol - symbol_base, a]
+            kinds[top], bits[top] = read(symbol, a, X)
         elif op == PARAMETER:
             top += 1
-            kinds[top], bits[top] = instance_kinds[instance, a], instance_values[instance, a]
+            cell = instance * X[m.PARAMETERS] + a
+            kinds[top], bits[top] = X[X[m.INSTANCE_KINDS] + cell], X[X[m.INSTANCE_VALUES] + cell]
         elif op == LABEL or (op >= COUNT and op <= DISTINCT):
             top += 1
             kinds[top], bits[top] = NULL, 0
             count = 0
             node = head
             while node >= 0:
-                if (node_labels[node] >> a) & 1:
+                if (M[M[m.NODE_LABELS] + node] >> a) & 1:
                     count += 1
-                node = node_parent[node]
+                node = M[M[m.NODE_PARENT] + node]
             if op == COUNT:
                 kinds[top], bits[top] = INTEGER, count
                 continue
@@ -109,40 +129,37 @@ def evaluate(  # type: ignore[no-untyped-def]  # noqa: C901
             node = head
             left = count
             while node >= 0:
-                if (node_labels[node] >> a) & 1:
+                if (M[M[m.NODE_LABELS] + node] >> a) & 1:
                     left -= 1
-                    found[left] = node_symbol[node] - symbol_base
-                node = node_parent[node]
+                    found[left] = M[M[m.NODE_SYMBOL] + node]
+                node = M[M[m.NODE_PARENT] + node]
             if op == DISTINCT:
                 different = 0
                 for i in range(count):
-                    if symbol_kinds[found[i], b] == NULL:
+                    kind, value = read(found[i], b, X)
+                    if kind == NULL:
                         continue
                     again = False
                     for j in range(i):
-                        again = again or (
-                            compare_values(
-                                symbol_kinds[found[i], b], symbol_values[found[i], b],
-                                symbol_kinds[found[j], b], symbol_values[found[j], b], pool_offsets, pool_bytes,
-                            ) == 0
-                        )  # fmt: skip
+                        other_kind, other = read(found[j], b, X)
+                        again = again or compare_values(kind, value, other_kind, other, X) == 0
                     different += 0 if again else 1
                 kinds[top], bits[top] = INTEGER, different
-            elif op == LABEL or op == FIRST or op == LAST:
+            elif op in (LABEL, FIRST, LAST):
                 if count > 0:
                     one = found[count - 1] if op == LAST else found[0]
-                    kinds[top], bits[top] = symbol_kinds[one, b], symbol_values[one, b]
-            elif op == MINIMUM or op == MAXIMUM:
+                    kinds[top], bits[top] = read(one, b, X)
+            elif op in (MINIMUM, MAXIMUM):
                 for i in range(count):
-                    kind, value = symbol_kinds[found[i], b], symbol_values[found[i], b]
-                    order = compare_values(kind, value, kinds[top], bits[top], pool_offsets, pool_bytes)
+                    kind, value = read(found[i], b, X)
+                    order = compare_values(kind, value, kinds[top], bits[top], X)
                     better = order == -1 if op == MINIMUM else order == 1
                     if kind != NULL and (kinds[top] == NULL or better):
                         kinds[top], bits[top] = kind, value
             else:
                 whole, real, integers, used, good = np.int64(0), 0.0, True, 0, True
                 for i in range(count):
-                    kind, value = symbol_kinds[found[i], b], symbol_values[found[i], b]
+                    kind, value = read(found[i], b, X)
                     if kind == INTEGER:
                         whole += value
                         real += np.float64(value)
@@ -166,7 +183,7 @@ def evaluate(  # type: ignore[no-untyped-def]  # noqa: C901
             top -= 1
             kind_a, value_a = kinds[top], bits[top]
             kinds[top], bits[top] = NULL, 0
-            if (kind_a == INTEGER or kind_a == FLOAT) and (kind_b == INTEGER or kind_b == FLOAT):
+            if kind_a in (INTEGER, FLOAT) and kind_b in (INTEGER, FLOAT):
                 x = np.int64(value_a).view(np.float64) if kind_a == FLOAT else np.float64(value_a)
                 y = np.int64(value_b).view(np.float64) if kind_b == FLOAT else np.float64(value_b)
                 if kind_a == INTEGER and kind_b == INTEGER and op != DIVIDE:
@@ -189,7 +206,7 @@ def evaluate(  # type: ignore[no-untyped-def]  # noqa: C901
                     if real == real:
                         kinds[top], bits[top] = FLOAT, np.float64(real).view(np.int64)
         elif op >= EQUAL and op <= GREATER_EQUAL:
-            order = compare_values(kinds[top - 1], bits[top - 1], kinds[top], bits[top], pool_offsets, pool_bytes)
+            order = compare_values(kinds[top - 1], bits[top - 1], kinds[top], bits[top], X)
             top -= 1
             if order == 2:
                 kinds[top], bits[top] = NULL, 0
@@ -203,7 +220,7 @@ def evaluate(  # type: ignore[no-untyped-def]  # noqa: C901
                     or (op == GREATER_EQUAL and order >= 0)
                 )
                 kinds[top], bits[top] = BOOLEAN, 1 if holds else 0
-        elif op == AND or op == OR:
+        elif op in (AND, OR):
             deciding = 0 if op == AND else 1
             decided = False
             unknown = False

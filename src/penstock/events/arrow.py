@@ -163,9 +163,7 @@ class _Reading:
         times = self._instants(name)
         unread(times.bad, lambda row: name, self.bad.add)
         for row in np.flatnonzero(times.up != ends).tolist():
-            self.bad.add(
-                row, disagrees(self.data[name][row].as_py(), (name, high), self.data[high][row].as_py())
-            )
+            self.bad.add(row, disagrees(self.data[name][row].as_py(), (name, high), self.data[high][row].as_py()))
 
     def _optional(self) -> dict[str, pa.Array]:
         """The fields that an event may do without."""
@@ -196,9 +194,7 @@ class _Reading:
         column = _column(self.data, name)
         present = np.asarray(column.is_valid())
         times = self._instants(name)
-        unread(
-            {row: error for row, error in times.bad.items() if present[row]}, lambda row: name, self.bad.add
-        )
+        unread({row: error for row, error in times.bad.items() if present[row]}, lambda row: name, self.bad.add)
         return pa.array(times.up, mask=~present)
 
     def _uncertain(self) -> pa.Array:

@@ -127,11 +127,7 @@ def attributes_of(data: Mapping[str, Any], zone: str | None = None) -> dict[str,
     >>> attributes_of({"room": "R1", "temp": 17.5, "note": None, "parts": []})
     {'room': 'R1', 'temp': 17.5}
     """
-    values = {
-        str(name): attribute(str(name), value, zone)
-        for name, value in data.items()
-        if not is_parts(name, value)
-    }
+    values = {str(name): attribute(str(name), value, zone) for name, value in data.items() if not is_parts(name, value)}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -173,9 +169,7 @@ def attribute(name: str, value: Any, zone: str | None = None) -> Value | None:
 def _integer(name: str, value: int) -> int:
     if -(2**63) <= value < 2**63:
         return int(value)
-    raise FieldError(
-        f"data.{name}", f"{shown(value)} does not fit into 64 bits", hint="write it as text or as a float"
-    )
+    raise FieldError(f"data.{name}", f"{shown(value)} does not fit into 64 bits", hint="write it as text or as a float")
 
 
 def _time_stamp(name: str, value: datetime, zone: str | None) -> datetime:

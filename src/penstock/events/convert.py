@@ -123,9 +123,7 @@ def as_whole(name: str, column: pa.Array, note: Note) -> pa.Array:
     try:
         return column.cast(pa.int64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.array(
-            [_whole_or_noted(name, row, value, note) for row, value in enumerate(column.to_pylist())]
-        )
+        return pa.array([_whole_or_noted(name, row, value, note) for row, value in enumerate(column.to_pylist())])
 
 
 def _whole_or_noted(name: str, row: int, value: object, note: Note) -> int | None:
@@ -145,6 +143,4 @@ def as_flag(name: str, column: pa.Array) -> pa.Array:
     try:
         return decoded(column).cast(pa.bool_()).fill_null(False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DataError(
-            f"column {name!r} has other values than true and false", hint="write true or false"
-        ) from None
+        raise DataError(f"column {name!r} has other values than true and false", hint="write true or false") from None

@@ -97,9 +97,7 @@ class CsvRows:
         for line, cells in self._data():
             if len(cells) != len(self.header):
                 message = f"expected {len(self.header)} cells, found {len(cells)}"
-                yield self._error(
-                    line, cells, None, message, "a cell that contains commas stands in double quotes"
-                )
+                yield self._error(line, cells, None, message, "a cell that contains commas stands in double quotes")
 
     @cached_property
     def _whole_rows(self) -> list[tuple[int, list[str]]]:
@@ -121,9 +119,7 @@ class CsvRows:
                     yield before + 1, cells
                 before = reader.line_num
 
-    def _error(
-        self, line: int, cells: list[str], column: int | None, message: str, hint: str | None
-    ) -> DataError:
+    def _error(self, line: int, cells: list[str], column: int | None, message: str, hint: str | None) -> DataError:
         text = ",".join(cells).replace("\n", " ")
         start = 0 if column is None else len(",".join(cells[:column])) + (column > 0)
         end = len(text) if column is None else start + len(cells[column])

@@ -64,9 +64,7 @@ def _unit(text: str, word: str) -> int:
 
 def _whole(text: str, total: Fraction) -> int:
     if total.denominator != 1:
-        raise DataError(
-            f"{text!r} is not a whole number of microseconds", hint="microseconds are the finest unit"
-        )
+        raise DataError(f"{text!r} is not a whole number of microseconds", hint="microseconds are the finest unit")
     if total <= 0:
         raise DataError(f"{text!r} is not a positive duration", hint="a duration is longer than nothing")
     if total > _LONGEST:

@@ -79,9 +79,7 @@ def fields_of(record: Mapping[str, Any]) -> Fields:
         )
     kind = get("timekind")
     if kind not in (None, "uncertain", "duration"):
-        raise FieldError(
-            "timekind", f"{shown(kind)} is no kind of interval", hint="it is 'uncertain' or 'duration'"
-        )
+        raise FieldError("timekind", f"{shown(kind)} is no kind of interval", hint="it is 'uncertain' or 'duration'")
     seq = get("seq")
     span, lo, hi, time = _times(record)
     return Fields(
@@ -107,9 +105,7 @@ def _check_keys(record: Mapping[str, Any]) -> None:
         return
     for key in record:
         if key not in FIELDS:
-            raise FieldError(
-                str(key), "is no field of an event", hint=f"put attributes under 'data': {{{key!r}: …}}"
-            )
+            raise FieldError(str(key), "is no field of an event", hint=f"put attributes under 'data': {{{key!r}: …}}")
 
 
 def _type(value: Any) -> str:
@@ -136,9 +132,7 @@ def text_of(field: str, value: Any) -> str | None:
     number = plain(value)
     if type(number) is int:
         return str(number)
-    raise FieldError(
-        field, f"expected text, found {shown(value)}", hint=f'write {field} as text, as in "{field}-1"'
-    )
+    raise FieldError(field, f"expected text, found {shown(value)}", hint=f'write {field} as text, as in "{field}-1"')
 
 
 def whole(field: str, value: Any) -> int | None:
@@ -164,9 +158,7 @@ def whole(field: str, value: Any) -> int | None:
 def _flag(value: Any) -> bool:
     if value is None or isinstance(value, bool):
         return bool(value)
-    raise FieldError(
-        "retracted", f"expected true or false, found {shown(value)}", hint="leave it out for false"
-    )
+    raise FieldError("retracted", f"expected true or false, found {shown(value)}", hint="leave it out for false")
 
 
 def _times(record: Mapping[str, Any]) -> tuple[tuple[str, str], Any, Any, Any]:

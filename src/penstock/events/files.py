@@ -78,18 +78,12 @@ def event_files(paths: Iterable[str | PathLike[str]]) -> list[Path]:
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if _format(p) in FORMATS and p.is_file())
             if not inside:
-                raise DataError(
-                    f"{path}: there is no {_listed()} file in this folder", hint="name another folder"
-                )
+                raise DataError(f"{path}: there is no {_listed()} file in this folder", hint="name another folder")
             files += inside
         elif not path.exists():
-            raise DataError(
-                f"{path}: there is no such file or folder", hint="paths are relative to the working folder"
-            )
+            raise DataError(f"{path}: there is no such file or folder", hint="paths are relative to the working folder")
         elif _format(path) not in FORMATS:
-            raise DataError(
-                f"{path}: this is no {_listed()} file", hint=f"events are read from {_listed()} files"
-            )
+            raise DataError(f"{path}: this is no {_listed()} file", hint=f"events are read from {_listed()} files")
         else:
             files.append(path)
     return files

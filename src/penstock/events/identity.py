@@ -67,8 +67,7 @@ def content(table: EventTable) -> pa.Array:
     fields = [_labelled(name, table.field(name)) for name in names]
     fields += [_labelled(name, _raised(table.field(name))) for name in ("uncertain", "retracted")]
     attributes = [
-        _labelled(f"{len(name.encode())}:{name}", table.attribute(name))
-        for name in table.attributes.column_names
+        _labelled(f"{len(name.encode())}:{name}", table.attribute(name)) for name in table.attributes.column_names
     ]
     joined = pc.binary_join_element_wise(*fields, *attributes, ";", null_handling="skip")
     return joined.cast(pa.binary())

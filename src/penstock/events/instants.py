@@ -102,9 +102,7 @@ def _present(column: pa.Array, unit: str | None, zone: str | None) -> Instants:
         return _one_by_one(column.to_pylist(), lambda value, up: instant(value, unit, zone, up))
     if pa.types.is_null(kind):
         return _blank(len(column))
-    raise DataError(
-        f"{kind} is no kind of time", hint="times are numbers, time stamps, dates or RFC 3339 text"
-    )
+    raise DataError(f"{kind} is no kind of time", hint="times are numbers, time stamps, dates or RFC 3339 text")
 
 
 def _as_int64(column: pa.Array) -> Ints:
@@ -153,9 +151,7 @@ def _timestamps(column: pa.Array, zone: str | None) -> Instants:
         return result
     if zone is None:
         texts = column.cast(pa.string()).to_pylist()
-        result.bad.update(
-            (row, DataError(f"{text!r} has no zone", hint=NO_ZONE)) for row, text in enumerate(texts)
-        )
+        result.bad.update((row, DataError(f"{text!r} has no zone", hint=NO_ZONE)) for row, text in enumerate(texts))
         return result
     return Instants(_from_local(result.down, zone), _from_local(result.up, zone), result.bad)
 

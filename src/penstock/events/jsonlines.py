@@ -57,14 +57,10 @@ def _parsed(line: str, name: str, number: int) -> Any:
     except json.JSONDecodeError as error:
         place = file_line(name, number, line, error.pos, error.pos + 1)
         problem = error.msg[0].lower() + error.msg[1:]
-        raise DataError(
-            f"not valid JSON: {problem}", hint="expected one CloudEvent a line", place=place
-        ) from None
+        raise DataError(f"not valid JSON: {problem}", hint="expected one CloudEvent a line", place=place) from None
     except (ValueError, RecursionError) as error:
         place = file_line(name, number, line, 0, len(line))
-        raise DataError(
-            f"not valid JSON: {error}", hint="expected one CloudEvent a line", place=place
-        ) from None
+        raise DataError(f"not valid JSON: {error}", hint="expected one CloudEvent a line", place=place) from None
 
 
 def _constant(word: str) -> None:

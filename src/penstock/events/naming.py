@@ -36,11 +36,7 @@ def field_columns(there: Collection[str], columns: Columns) -> dict[str, str]:
     names = _mapped(there, columns)
     mapped_times = any(field in names for field in _TIMES)
     for field, own in _OWN.items():
-        if (
-            field in names
-            or (field in _TIMES and mapped_times)
-            or (field == "type" and columns.type is not None)
-        ):
+        if field in names or (field in _TIMES and mapped_times) or (field == "type" and columns.type is not None):
             continue
         found = next((name for name in own if name in there), None)
         if found is not None:
@@ -69,9 +65,7 @@ def _existing(column: str, there: Collection[str]) -> str:
         return column
     close = nearest(column, there)
     listed = f"the columns are {', '.join(there)}"
-    raise DataError(
-        f"there is no column {column!r}", hint=f"did you mean {close!r}? {listed}" if close else listed
-    )
+    raise DataError(f"there is no column {column!r}", hint=f"did you mean {close!r}? {listed}" if close else listed)
 
 
 def absent(field: str, options: str, there: Collection[str]) -> DataError:
@@ -83,8 +77,7 @@ def absent(field: str, options: str, there: Collection[str]) -> DataError:
     """
     return DataError(
         f"there is no column {field!r}",
-        hint=f"say where it is with {options} (columns={{{field!r}: …}} in Python); "
-        f"the columns are {', '.join(there)}",
+        hint=f"say where it is with {options} (columns={{{field!r}: …}} in Python); the columns are {', '.join(there)}",
     )
 
 

@@ -18,9 +18,7 @@ Span = tuple[tuple[str, str], Any, Any]
 Note = Callable[[int, DataError], None]
 
 
-def stamps(
-    low: Instants, high: Instants, error: int, span: Callable[[int], Span], note: Note
-) -> tuple[Ints, Ints]:
+def stamps(low: Instants, high: Instants, error: int, span: Callable[[int], Span], note: Note) -> tuple[Ints, Ints]:
     """The beginnings and ends of all events, widened by their clocks' error; bad rows are noted.
 
     >>> import numpy

@@ -82,9 +82,7 @@ class EventTable:
     def replaced(self, field: str, column: pa.Array) -> EventTable:
         """The same events with another column for one field."""
         place = self.fields.schema.get_field_index(field)
-        return EventTable(
-            self.fields.set_column(place, FIELDS.field(field), column), self.attributes, self.fixed
-        )
+        return EventTable(self.fields.set_column(place, FIELDS.field(field), column), self.attributes, self.fixed)
 
     def take(self, indices: Any) -> EventTable:
         """The rows with these numbers, in that order."""
@@ -142,14 +140,10 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
     if column.num_chunks == 1:
         return column.chunk(0)
     combined = column.combine_chunks()
-    return (
-        combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.unify_dictionaries().chunks)
-    )
+    return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.unify_dictionaries().chunks)
 
 
-def make_table(
-    fields: Mapping[str, Any], attributes: Mapping[str, pa.Array], fixed: bool = False
-) -> EventTable:
+def make_table(fields: Mapping[str, Any], attributes: Mapping[str, pa.Array], fixed: bool = False) -> EventTable:
     """Build a table from columns; fields that are not given are absent (no source, no flags).
 
     >>> make_table({"type": ["A", "B"], "lo": [1, 2], "hi": [1, 2]}, {}).field("source").to_pylist()
@@ -176,9 +170,7 @@ def _column(values: Any, kind: pa.DataType) -> pa.Array:
 def _constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
     if not pa.types.is_dictionary(kind):
         return pa.nulls(length, kind) if value is None else pa.repeat(pa.scalar(value, kind), length)
-    return pa.DictionaryArray.from_arrays(
-        pa.array(np.zeros(length, np.int32)), pa.array([value], pa.string())
-    )
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(length, np.int32)), pa.array([value], pa.string()))
 
 
 def concat(tables: Sequence[EventTable], where: Sequence[Where] | None = None) -> EventTable:
@@ -209,8 +201,7 @@ def _nth(number: int) -> Where:
 
 def _joined(name: str, tables: Sequence[EventTable], where: Sequence[Where]) -> pa.Array:
     columns = [
-        table.attribute(name) if name in table.attributes.column_names else pa.nulls(len(table))
-        for table in tables
+        table.attribute(name) if name in table.attributes.column_names else pa.nulls(len(table)) for table in tables
     ]
     kind: pa.DataType | None = None
     first = 0

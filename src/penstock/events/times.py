@@ -183,9 +183,7 @@ def next_clock_time(after: int, hour: int, minute: int, second_us: int, zone: Zo
         later = [at for at in _clock_times(day * DAY + in_day, zone) if at > after]
         if later:
             return min(later)
-    raise DataError(
-        f"no {hour:02d}:{minute:02d} comes after {format_time(after)}", hint="times end with the year 9999"
-    )
+    raise DataError(f"no {hour:02d}:{minute:02d} comes after {format_time(after)}", hint="times end with the year 9999")
 
 
 def _clock_times(local: int, zone: ZoneInfo) -> list[int]:

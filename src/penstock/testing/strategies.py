@@ -27,9 +27,7 @@ COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 
 names = st.sampled_from(["a", "B", "x1", "_y", "größe", "count", "first", "T", "within_", "AT1"])
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=5)
-types = st.one_of(
-    st.sampled_from([*TYPES, "office.door", "Last", "hour", "in", "in.out", "at.home", "it's"]), texts
-)
+types = st.one_of(st.sampled_from([*TYPES, "office.door", "Last", "hour", "in", "in.out", "at.home", "it's"]), texts)
 numbers = st.one_of(
     st.integers(-(2**63) + 1, 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False), st.integers(-3, 3)
 )
@@ -86,7 +84,9 @@ conditions = _conditions()
 sets = st.builds(x.DescribableSet, st.one_of(types, st.none()), st.one_of(st.none(), conditions))
 timespecs: SearchStrategy[x.TimeSpec] = st.one_of(
     st.builds(x.After, durations),
-    st.builds(x.AtClock, st.one_of(st.integers(0, 1439).map(lambda n: n * 60 * SECOND), st.integers(0, 86_399_999_999))),
+    st.builds(
+        x.AtClock, st.one_of(st.integers(0, 1439).map(lambda n: n * 60 * SECOND), st.integers(0, 86_399_999_999))
+    ),
     st.builds(x.AtInstant, st.integers(0, 4 * 10**15)),
 )
 
@@ -150,12 +150,13 @@ class Around:
 
 
 @st.composite
-def meaningful_patterns(draw: DrawFn) -> Pattern:
-    """A pattern that passes the checks: one or two definitions, with or without a parameter."""
+def meaningful_patterns(draw: DrawFn, most: int = 2, parameter: bool | None = None) -> Pattern:
+    """A pattern that passes the checks: one or two definitions, with or without the parameter ``$k``."""
     items: list[Definition] = []
     shared: list[int] = []
-    for name in draw(st.sampled_from([(BARE,), (BARE,), ("Met", BARE), ("Met", "Long")])):
-        around = Around(draw(st.integers(0, 2)) == 0, tuple(item.name for item in items), shared)
+    for name in draw(st.sampled_from([(BARE,), (BARE,), ("Met", BARE), ("Met", "Long")][: most * 2])):
+        with_parameter = draw(st.integers(0, 2)) == 0 if parameter is None else parameter
+        around = Around(with_parameter, tuple(item.name for item in items), shared)
         body = _part(draw, around, depth=3)
         if draw(st.integers(0, 3)) == 0:
             value = _read(draw, around) or c.Literal(1)
@@ -271,9 +272,7 @@ def _scoped(draw: DrawFn, around: Around, depth: int) -> x.Expression:
 def _timed(draw: DrawFn, around: Around, depth: int) -> x.Expression:
     timer = around.fresh("T")
     first = _part(draw, replace(around, full=True), depth)
-    second = _part(
-        draw, replace(around, full=True, starting=False, timers=(*around.timers, timer, timer)), depth
-    )
+    second = _part(draw, replace(around, full=True, starting=False, timers=(*around.timers, timer, timer)), depth)
     instant = st.integers(0, 8).map(lambda n: n * SECOND)
     after = st.builds(x.After, st.integers(1, 4).map(lambda n: n * SECOND))
     spec = draw(st.one_of(after, after, st.builds(x.AtClock, instant), st.builds(x.AtInstant, instant)))

@@ -1,0 +1,37 @@
+"""Compiles the kernel's functions, once for each version of their text, and keeps the result on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import config, njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def cache_folder() -> Path:
+    """Where compiled code is kept: a folder of its own for each version of the kernel's text."""
+    texts = sorted(Path(__file__).parent.glob("*.py"))
+    version = hashlib.sha256(b"".join(path.read_bytes() for path in texts)).hexdigest()[:16]
+    given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    home = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+    return Path(given or home) / "penstock" / f"kernel-{version}"
+
+
+_FOLDER = str(cache_folder())
+
+
+def compiled(function: F) -> F:
+    """The function, compiled to machine code when it is first called, or read from disk."""
+    elsewhere = config.CACHE_DIR
+    config.CACHE_DIR = _FOLDER
+    try:
+        made: F = njit(cache=True)(function)
+    finally:
+        config.CACHE_DIR = elsewhere
+    return made
