@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from penstock.detection.columns import attribute_name, column_name, column_values, typed_column
 from penstock.detection.display import html_table, lines_of
-from penstock.detection.found import Found
 from penstock.detection.identity import source_of
 from penstock.detection.kinds import Kinds
 from penstock.detection.parts import PARTS, PartWriter, nested
 from penstock.detection.values import present
 from penstock.errors import PenstockError
 from penstock.events.event import Event
+from penstock.events.found import Composite
 from penstock.events.table import TIME
 
 _FIRST = ("type", "lo", "hi")
@@ -128,7 +128,7 @@ def _required(package: str) -> Any:
         raise PenstockError(f"{package} is not installed", hint=f"pip install {package}") from None
 
 
-def composites_table(found: Sequence[Found], kinds: Kinds, writer: PartWriter) -> pa.Table:
+def composites_table(found: Sequence[Composite], kinds: Kinds, writer: PartWriter) -> pa.Table:
     """The table of composites of these kinds, in the order given.
 
     >>> from penstock.detection.identity import Identities

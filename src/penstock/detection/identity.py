@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 
-from penstock.detection.found import Found
 from penstock.detection.values import present
 from penstock.events.event import Event, Value
+from penstock.events.found import Composite
 from penstock.events.times import format_time, of_datetime
 
 
@@ -57,9 +57,9 @@ class Identities:
     """The ids of composites, each computed once; a composite that was read keeps its own."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Found, str]] = {}
+        self._known: dict[int, tuple[Composite, str]] = {}
 
-    def of(self, composite: Event | Found) -> str:
+    def of(self, composite: Event | Composite) -> str:
         """The id of a composite."""
         if isinstance(composite, Event):
             return composite.id
@@ -70,7 +70,7 @@ class Identities:
             self._known[id(composite)] = (composite, made)  # holding on to it keeps its number its own
         return self._known[id(composite)][1]
 
-    def _name(self, symbol: Event | Found) -> list[str]:
+    def _name(self, symbol: Event | Composite) -> list[str]:
         if isinstance(symbol, Event) and not symbol.parts:
             return [symbol.source, symbol.id]
         return [self.of(symbol)]

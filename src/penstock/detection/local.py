@@ -11,7 +11,6 @@ import numpy as np
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
 from penstock.detection.composites import Composites, composites_table
-from penstock.detection.found import Found
 from penstock.detection.identity import Identities
 from penstock.detection.kinds import kinds_of
 from penstock.detection.parts import Attributes, PartWriter
@@ -19,6 +18,7 @@ from penstock.engine.engine import Engine
 from penstock.errors import PatternError, nearest
 from penstock.events.arrow import from_arrow
 from penstock.events.event import Event
+from penstock.events.found import Composite
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns, columns_from
@@ -120,12 +120,12 @@ def _carrier(carry: str | Iterable[str], table: EventTable) -> Callable[[Attribu
     return lambda attributes: {name: attributes[name] for name in wanted if name in attributes}
 
 
-def _in_order(found: Sequence[Found], identities: Identities) -> list[Found]:
+def _in_order(found: Sequence[Composite], identities: Identities) -> list[Composite]:
     """By stamp, type and leaves; what is equal in all these, by id, so that it has one order everywhere."""
     return sorted(found, key=lambda c: (c.hi, c.lo, c.type.encode(), [*_leaf_keys(c)], identities.of(c)))
 
 
-def _leaf_keys(composite: Found) -> Iterable[WeakKey]:
+def _leaf_keys(composite: Composite) -> Iterable[WeakKey]:
     for part in composite.parts:
         if isinstance(part.symbol, Event):
             yield part.symbol.weak_key

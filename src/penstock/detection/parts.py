@@ -14,11 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from penstock.detection.found import Found
 from penstock.detection.identity import Identities, source_of
 from penstock.detection.kinds import Kinds
 from penstock.detection.values import data_text, present
 from penstock.events.event import Event, Value
+from penstock.events.found import Composite
 from penstock.events.table import TIME
 from penstock.events.times import of_datetime
 
@@ -64,7 +64,7 @@ class PartWriter:
     identities: Identities
     carry: Callable[[Attributes], Attributes]
 
-    def rows(self, composite: Found) -> list[Row]:
+    def rows(self, composite: Composite) -> list[Row]:
         """The primitive constituents in the order of matching.
 
         The label is that of the composite's own pattern, also for what is inside a part of it.
@@ -75,7 +75,9 @@ class PartWriter:
             for row in self._leaves(part.symbol, number, ",".join(sorted(part.labels)) or None, ())
         ]
 
-    def _leaves(self, symbol: Event | Found, number: int, label: str | None, path: tuple[Row, ...]) -> Iterator[Row]:
+    def _leaves(
+        self, symbol: Event | Composite, number: int, label: str | None, path: tuple[Row, ...]
+    ) -> Iterator[Row]:
         inner = _members(symbol)
         if isinstance(symbol, Event) and not inner:
             yield self._leaf(symbol, label, path)
@@ -97,7 +99,7 @@ class PartWriter:
             "path": list(path) or None,
         }
 
-    def _around(self, composite: Event | Found, number: int) -> Row:
+    def _around(self, composite: Event | Composite, number: int) -> Row:
         return {
             "type": composite.type,
             "source": composite.source if isinstance(composite, Event) else source_of(composite.type),
@@ -108,13 +110,13 @@ class PartWriter:
             "part": number,
         }
 
-    def _attributes(self, composite: Event | Found) -> Attributes:
+    def _attributes(self, composite: Event | Composite) -> Attributes:
         if isinstance(composite, Event):
             return present(composite.attributes)
         return present(composite.attributes, self.kinds.names(composite.type))
 
 
-def _members(symbol: Event | Found) -> Sequence[Event | Found]:
+def _members(symbol: Event | Composite) -> Sequence[Event | Composite]:
     return symbol.parts if isinstance(symbol, Event) else [part.symbol for part in symbol.parts]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from penstock.engine.definition import Completed, DefinitionEngine
 from penstock.engine.symbols import EVENT, Keys, Piece
 from penstock.engine.values import Pool, decode
 from penstock.events.event import Event
+from penstock.events.found import Composite, Part
 from penstock.events.table import EventTable, make_table
 
 Ints = NDArray[np.int64]
@@ -24,30 +23,6 @@ RANKS = 1 << 20
 """Timers of one definition come before those of the next; none has so many."""
 PRIMITIVE = -1
 """Stands for the input, where definitions are numbered."""
-
-
-@dataclass(frozen=True)
-class FoundPart:
-    """Something that was matched, and the labels it was matched under."""
-
-    symbol: Event | FoundComposite
-    labels: frozenset[str]
-
-
-@dataclass(frozen=True)
-class FoundComposite:
-    """A composite: its type, stamp, parameters and selected values, and its parts in the order of matching."""
-
-    type: str
-    lo: int
-    hi: int
-    attributes: Mapping[str, Any]
-    parts: tuple[FoundPart, ...]
-
-    @property
-    def source(self) -> str:
-        """Who produced it: the detector of its type."""
-        return f"penstock/{self.type}"
 
 
 class Engine:
@@ -70,10 +45,10 @@ class Engine:
         self.any_type = {definition.name for definition in plain.definitions if uses_any_type(definition)}
         self.fed = 0
         self.events = Rows()
-        self.found: list[list[FoundComposite]] = [[] for _ in self.programs]
+        self.found: list[list[Composite]] = [[] for _ in self.programs]
         self.symbols = [Symbols() for _ in self.programs]
 
-    def feed(self, table: EventTable, until: int) -> list[FoundComposite]:
+    def feed(self, table: EventTable, until: int) -> list[Composite]:
         """Consumes a batch and fires the timers before ``until``; returns the composites made."""
         count = len(table)
         self.events.add(table)
@@ -81,7 +56,7 @@ class Engine:
         pieces = {PRIMITIVE: Piece(table, keys)}
         starts = {PRIMITIVE: self.fed}
         self.fed += count
-        made: list[FoundComposite] = []
+        made: list[Composite] = []
         for number, engine in enumerate(self.engines):
             wanted = [one for one in pieces if self._meets(engine.program.name, one)]
             completed, rows = engine.advance([pieces[one] for one in wanted], self.pool, until, number * RANKS)
@@ -98,18 +73,18 @@ class Engine:
     def _meets(self, name: str, piece: int) -> bool:
         return piece == PRIMITIVE or name in self.any_type or self.programs[piece].name in self.uses[name]
 
-    def _composites(self, number: int, completed: Completed) -> list[FoundComposite]:
+    def _composites(self, number: int, completed: Completed) -> list[Composite]:
         engine, made = self.engines[number], completed.made
         owners, rows = self.symbols[number].of(made.symbols)
         events = self.events.read(rows[owners == PRIMITIVE])
         labels = {int(mask): _labels(int(mask), engine.code.labels) for mask in np.unique(made.labels)}
         parts = [
-            FoundPart(events[row] if owner == PRIMITIVE else self.found[owner][row], labels[mask])
+            Part(events[row] if owner == PRIMITIVE else self.found[owner][row], labels[mask])
             for owner, row, mask in zip(owners.tolist(), rows.tolist(), made.labels.tolist(), strict=True)
         ]
         ends = made.offsets.tolist()
         return [
-            FoundComposite(
+            Composite(
                 engine.program.name,
                 int(made.lo[one]),
                 int(made.hi[one]),
@@ -178,7 +153,7 @@ def _labels(mask: int, labels: list[str]) -> frozenset[str]:
     return frozenset(label for bit, label in enumerate(labels) if (mask >> bit) & 1)
 
 
-def _table(composites: list[FoundComposite], engine: DefinitionEngine) -> EventTable:
+def _table(composites: list[Composite], engine: DefinitionEngine) -> EventTable:
     """Composites as events of their type, for the definitions that use them."""
     program = engine.program
     name = program.name

@@ -18,39 +18,11 @@ from penstock.algebra.names import evaluation_order, without_lets
 from penstock.algebra.node import walk, walk_inside_first
 from penstock.algebra.pattern import Definition, Pattern
 from penstock.events.event import Event
+from penstock.events.found import Composite, Part
 from penstock.events.times import next_clock_time, zone_of
 from penstock.testing.truth import Context, evaluate, kind
 
 Instance = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Part:
-    """Something that a run has matched, and the labels it was matched under."""
-
-    symbol: Event | Composite
-    labels: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Composite:
-    """A composite event: its type, stamp, parameters and selected values, and its parts."""
-
-    type: str
-    lo: int
-    hi: int
-    attributes: Mapping[str, Any] = field(hash=False)
-    parts: tuple[Part, ...]
-
-    @property
-    def source(self) -> str:
-        """Who produced it: the detector of its type."""
-        return f"penstock/{self.type}"
-
-    def leaves(self) -> Iterator[Event]:
-        """The primitive events it is made of, in the order of matching."""
-        for part in self.parts:
-            yield from part.symbol.leaves() if isinstance(part.symbol, Composite) else (part.symbol,)
 
 
 @dataclass(frozen=True, eq=False)

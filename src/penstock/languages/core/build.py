@@ -20,6 +20,7 @@ from penstock.events.durations import unit_microseconds
 from penstock.events.times import parse_time
 
 MAX_TIMES = 10_000
+LONGEST_NUMBER = 40
 INT64 = range(-(2**63), 2**63)
 
 
@@ -159,7 +160,7 @@ class Builder(Transformer[Token, Any]):
 
     def times(self, token: Token) -> int:
         """How often, as a whole number."""
-        if not token.isdigit() or int(token) > MAX_TIMES:
+        if not token.isdigit() or len(token) > LONGEST_NUMBER or int(token) > MAX_TIMES:
             raise self.error(f"`{token}` is not a number of times from 0 to {MAX_TIMES:,}", self.span(token))
         return int(token)
 
@@ -244,6 +245,8 @@ class Builder(Transformer[Token, Any]):
     @_spanned
     def at_clock(self, items: list[Any], span: Span) -> x.AtClock:
         """``at 19:00``."""
+        if len(items[1]) > LONGEST_NUMBER:
+            raise self.error("this time is too long", span)
         hour, minute, *second = items[1].split(":")
         microseconds = Fraction(second[0] if second else 0) * 1_000_000
         total = (int(hour) * 60 + int(minute)) * 60_000_000 + microseconds
@@ -257,13 +260,15 @@ class Builder(Transformer[Token, Any]):
         try:
             return x.AtInstant(parse_time(str(items[1])), span=span)
         except DataError as problem:
-            raise self.error(problem.message, span, hint=problem.hint) from None
+            raise self.error(problem.message, span, hint="write it as 2026-03-01T10:00:00Z, or with +01:00") from None
 
     @_spanned
     def duration(self, items: list[Any], span: Span) -> int:
         """Microseconds."""
         total = Fraction(0)
         for number, unit in zip(items[::2], items[1::2], strict=True):
+            if len(number) > LONGEST_NUMBER or "e" in number.lower():
+                raise self.error(f"`{number[:20]}` is not a number of {unit}", self.span(number))
             size = unit_microseconds(str(unit))
             if size is None:
                 raise self.unknown_unit(unit)
@@ -365,6 +370,8 @@ class Builder(Transformer[Token, Any]):
     def number(self, items: list[Any], span: Span) -> c.Literal:
         """A whole number, or one with a fraction."""
         text = str(items[0])
+        if len(text) > LONGEST_NUMBER:
+            raise self.error("this number is too long", span)
         value: int | float = int(text) if text.isdigit() else float(text)
         if value in (float("inf"),) or (isinstance(value, int) and value not in INT64):
             raise self.error(f"`{text}` is too large", span)
@@ -389,7 +396,7 @@ class Builder(Transformer[Token, Any]):
     def attribute(self, items: list[Any], span: Span) -> c.Attribute:
         """An attribute's name."""
         token = items[0]
-        return c.Attribute(_unquoted(token) if token.type == "DELIMITED" else str(token), span=span)
+        return c.Attribute(token[1:-1] if token.type == "DELIMITED" else str(token), span=span)
 
     @_spanned
     def label_read(self, items: list[Any], span: Span) -> c.LabelRead:
@@ -424,5 +431,4 @@ def _scoped(body: x.Expression, domain: tuple[x.DescribableSet, ...], span: Span
 
 
 def _unquoted(token: Token) -> str:
-    quote = token[0]
-    return token[1:-1].replace(quote * 2, quote)
+    return token[1:-1].replace("''", "'")

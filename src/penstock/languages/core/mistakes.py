@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
@@ -15,11 +16,11 @@ FOREIGN = (
     (r"&&?", "`{0}` is not an operator here", "write A || B for both in any order; in a condition, AND"),
     (r"!=", "`!=` is not a comparison here", "write <>"),
     (r"==", "`==` is not a comparison here", "write ="),
-    (r'"[^"\n]*"', "text stands in single quotes here", "write '…'"),
+    (r'"[^"\n]*"?', "text stands in single quotes here", "write '…'"),
     (r"'", "the quoted text does not end on this line", "add the closing '"),
     (r"null\b", "nothing can be compared with NULL", "write IS NULL or IS NOT NULL"),
-    (r"(followed|then|before)\b", "`{0}` is not a word of the core language", "write A ; B for A followed by B"),
-    (r"every\b", "`{0}` is not a word of the core language", "each occurrence starts a match as it is"),
+    (r"//|/\*", "`{0}` does not begin a comment here", "write # and the comment"),
+    (r"(and|or)\b", "`{0}` only joins conditions", "write A || B for both in any order, A | B for either"),
 )
 """What people write who come from elsewhere, what to say of it, and our way."""
 
@@ -44,7 +45,13 @@ EXPECTED = (
 )
 """Which terminals, where all of them may come next, are named how; the first fitting ones are said."""
 
-_RESERVED_HINTS = {"in": "a scope stands in brackets: (C in {S}); as an event type write 'in'"}
+_HINTS = (
+    (r"\[\s*(!|¬|not\b)[^\[\]]*$", "]", "a negation says what it is taken from: [!A in {A, B}]"),
+    (r"\)\s*$", "", "a timing goes on with its timer: (A, B){T = 5 min}"),
+    (r"^\s*\w+\s*$", "=", "write NAME := for a composite type, let NAME = for sets"),
+    (r"", "in", "a scope stands in brackets: (C in {S})"),
+)
+"""What stands before a mistake, the mistake, and a hint; the first that fits is given."""
 
 OPENERS = {"[": "]", "(": ")", "{": "}"}
 
@@ -59,7 +66,8 @@ def explain(problem: UnexpectedInput, item: Place) -> ParseError:
         return _early_end(problem, item)
     token = _token_at(problem, item, start)
     place = Place(item.text, start, start + len(token), item.name)
-    return ParseError(f"`{token}` is not expected here{_expected(problem)}", hint=_hint(item, token), place=place)
+    expected = _expected(problem, item.text[:start])
+    return ParseError(f"`{token}` is not expected here{expected}", hint=_hint(item, start, token), place=place)
 
 
 def _position(problem: UnexpectedInput, item: Place) -> int:
@@ -86,19 +94,34 @@ def _early_end(problem: UnexpectedInput, item: Place) -> ParseError:
         place = Place(item.text, opener, opener, item.name)
         hint = hint or f"the `{bracket}` of line {place.line}, column {place.column} needs its `{OPENERS[bracket]}`"
     end = Place(item.text, item.end, item.end, item.name)
-    return ParseError(f"the pattern ends too early{_expected(problem)}", hint=hint, place=end)
+    expected = _expected(problem, item.text[: item.end])
+    return ParseError(f"the pattern ends too early{expected}", hint=hint or _hint(item, item.end, ""), place=end)
 
 
 def _unclosed(item: Place) -> int | None:
     """The innermost bracket that is left open."""
     stack: list[int] = []
-    plain = re.sub(r"'[^'\n]*'|#[^\n]*", lambda m: " " * len(m.group()), item.text[item.start : item.end])
-    for index, character in enumerate(plain):
+    for index, character in _brackets(item.text[item.start : item.end]):
         if character in OPENERS:
             stack.append(item.start + index)
-        elif character in OPENERS.values() and stack:
+        elif stack:
             stack.pop()
     return stack[-1] if stack else None
+
+
+def bracket_depth(text: str) -> int:
+    """How deep brackets stand in each other."""
+    depth = deepest = 0
+    for _, character in _brackets(text):
+        depth += 1 if character in OPENERS else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _brackets(text: str) -> Iterator[tuple[int, str]]:
+    """All brackets that are not in quoted text or comments, with their places."""
+    plain = re.sub(r"'[^'\n]*'|#[^\n]*", lambda found: " " * len(found.group()), text)
+    return ((found.start(), found.group()) for found in re.finditer(r"[\[\](){}]", plain))
 
 
 def _token_at(problem: UnexpectedInput, item: Place, start: int) -> str:
@@ -107,7 +130,7 @@ def _token_at(problem: UnexpectedInput, item: Place, start: int) -> str:
     return item.text[start : start + 1]
 
 
-def _expected(problem: UnexpectedInput) -> str:
+def _expected(problem: UnexpectedInput, before: str) -> str:
     if isinstance(problem, UnexpectedCharacters):
         return ""
     terminals = set(getattr(problem, "accepts", None) or getattr(problem, "expected", None) or ())
@@ -117,7 +140,7 @@ def _expected(problem: UnexpectedInput) -> str:
         if group <= terminals and not group & said:
             names.append(name)
             said |= group
-    if names == ["a name"] and isinstance(problem, UnexpectedToken) and _after_number(problem):
+    if names == ["a name"] and re.search(r"\d\s*$", before):
         names = ["a unit of time such as min"]
     if not names:
         return ""
@@ -125,16 +148,15 @@ def _expected(problem: UnexpectedInput) -> str:
     return ": expected " + (", ".join(first) + " or " + last if first else last)
 
 
-def _after_number(problem: UnexpectedToken) -> bool:
-    history = problem.token_history or []
-    return bool(history) and history[-1].type == "NUMBER"
-
-
-def _hint(item: Place, token: str) -> str | None:
+def _hint(item: Place, start: int, token: str) -> str | None:
+    before = item.text[item.start : start]
+    for pattern, mistake, hint in _HINTS:
+        if token.lower() == mistake and re.search(pattern, before):
+            return hint
     if token in (")", "]", "}"):
         return "a bracket may be missing before it, or be one too many"
     if token.lower() in ("in", "within", "where", "select", "at", "not", "and", "or", "like", "is", "let"):
-        return _RESERVED_HINTS.get(token.lower(), f"`{token}` is a reserved word; as an event type write '{token}'")
+        return f"`{token}` is a reserved word; as an event type write '{token}'"
     if token.startswith("("):
         return f"the functions are {', '.join((*AGGREGATES, *CLOCK_FUNCTIONS))}"
     return None

@@ -14,7 +14,7 @@ from penstock.algebra.node import Node, children
 from penstock.algebra.pattern import BARE, Definition, Let, Pattern
 from penstock.errors import ParseError, Place
 from penstock.languages.core.build import Builder
-from penstock.languages.core.mistakes import explain
+from penstock.languages.core.mistakes import bracket_depth, explain
 from penstock.languages.core.tokens import Contexts
 
 MAX_LENGTH = 200_000
@@ -61,7 +61,7 @@ def _item_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Where items start and end: each starts on a line that is indented least."""
     starts: list[tuple[int, int]] = []
     offset = 0
-    for line in text.splitlines(keepends=True):
+    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
         content = line.lstrip(" \t\ufeff")
         if content.strip() and not content.startswith("#"):
             starts.append((offset, len(line) - len(content)))
@@ -74,6 +74,8 @@ def _item_ranges(text: str) -> Iterator[tuple[int, int]]:
 
 def _parse_item(text: str, name: str | None, start: int, end: int) -> Let | Definition:
     piece = text[start:end]
+    if bracket_depth(piece) > MAX_DEPTH:
+        raise _too_deep(Place(text, start, start, name))
     try:
         tree = _grammar().parse(piece)
         item = Builder(text, name, start).transform(tree)

@@ -64,8 +64,8 @@ def _is_name(shape: re.Pattern[str], text: str) -> bool:
     return bool(shape.match(text)) and text.lower() not in x.RESERVED
 
 
-def _quoted(text: str, quote: str = "'") -> str:
-    return quote + text.replace(quote, quote * 2) + quote
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _joined(parts: Iterable[x.Expression], operator: str, strength: int) -> tuple[str, int]:
@@ -174,7 +174,7 @@ def _(literal: c.Literal) -> tuple[str, int]:
 @_condition.register
 def _(attribute: c.Attribute) -> tuple[str, int]:
     plain = _is_name(NAME, attribute.name)
-    return attribute.name if plain else _quoted(attribute.name, '"'), OPERAND
+    return attribute.name if plain else f"`{attribute.name}`", OPERAND
 
 
 @_condition.register
