@@ -10,6 +10,8 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+LONGEST_EXCERPT = 100
+
 
 @dataclass(frozen=True)
 class Place:
@@ -35,8 +37,13 @@ class Place:
         begin = self.text.rfind("\n", 0, self.start) + 1
         finish = self.text.find("\n", self.start)
         line = self.text[begin : finish if finish >= 0 else len(self.text)]
-        indent = "".join("\t" if c == "\t" else " " for c in line[: self.start - begin])
+        column = self.start - begin
         width = max(1, min(self.end, begin + len(line)) - self.start)
+        if len(line) > LONGEST_EXCERPT:
+            first = max(0, column - LONGEST_EXCERPT // 2)
+            line, column = line[first : first + LONGEST_EXCERPT], column - first
+            width = min(width, len(line) - column + 1)
+        indent = "".join("\t" if c == "\t" else " " for c in line[:column])
         return f"{line}\n{indent}{'^' * width}"
 
 

@@ -21,7 +21,8 @@ def test_blocks_are_cases_and_blocks_of_comments_are_headings() -> None:
 
 def test_what_stands_further_in_belongs_to_the_word_above() -> None:
     case = only(
-        "pattern   Met := [A] ;\n             [B]\n          [Met]\nevents    a\n          b\nexpect    Met: a1 b2\n          Met(a1 b2)"
+        "pattern   Met := [A] ;\n             [B]\n          [Met]\nevents    a\n          b\n"
+        "expect    Met: a1 b2\n          Met(a1 b2)"
     )
     assert case.pattern == "Met := [A] ;\n   [B]\n[Met]"
     assert len(case.trace.events) == 2
@@ -70,5 +71,5 @@ def test_a_pattern_that_must_be_refused() -> None:
     ],
 )
 def test_a_case_that_is_wrong_itself_is_an_error(text: str) -> None:
-    with pytest.raises(DataError, match="here.txt:1"):
+    with pytest.raises(DataError, match=r"here\.txt:1"):
         only(text)

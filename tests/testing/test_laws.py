@@ -12,8 +12,11 @@ from penstock.algebra import conditions as c
 from penstock.algebra import expressions as x
 from penstock.algebra.node import Node, walk
 from penstock.algebra.pattern import BARE, Definition, Pattern
+from penstock.checks.check import parse
 from penstock.events.event import Event
-from penstock.testing.reference import Composite, reference
+from penstock.events.found import Composite
+from penstock.languages.core.printer import print_pattern
+from penstock.testing.reference import reference
 from penstock.testing.strategies import SECOND, meaningful_patterns, traces
 
 END = 20 * SECOND
@@ -93,6 +96,11 @@ def test_time_has_no_origin(pattern: Pattern, events: list[Event]) -> None:
     later = [replace(event, lo=event.lo + shift, hi=event.hi + shift) for event in events]
     stamps = sorted((one.lo + shift, one.hi + shift, one.type) for one in found(pattern, events))
     assert sorted((one.lo, one.hi, one.type) for one in found(pattern, later, until=END + shift)) == stamps
+
+
+@given(meaningful_patterns(), traces())
+def test_a_pattern_means_the_same_whether_it_was_built_or_parsed(pattern: Pattern, events: list[Event]) -> None:
+    assert found(pattern, events) == found(parse(print_pattern(pattern)), events)
 
 
 # Composites

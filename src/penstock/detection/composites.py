@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from penstock.detection.columns import attribute_name, column_name, column_values, typed_column
 from penstock.detection.display import html_table, lines_of
-from penstock.detection.identity import source_of
 from penstock.detection.kinds import Kinds
 from penstock.detection.parts import PARTS, PartWriter, nested
 from penstock.detection.values import present
@@ -75,7 +74,7 @@ class Composites:
         for row, (type, lo, hi, id) in enumerate(zip(*fields, strict=True)):
             attributes = present({name: column[row] for name, column in zip(names, values, strict=True)})
             parts = nested(table["parts"][row].as_py())
-            yield Event(type, source_of(type), id, lo, hi, attributes=attributes, parts=parts)
+            yield Event(type, f"penstock/{type}", id, lo, hi, attributes=attributes, parts=parts)
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows of the table as dicts.
@@ -131,9 +130,8 @@ def _required(package: str) -> Any:
 def composites_table(found: Sequence[Composite], kinds: Kinds, writer: PartWriter) -> pa.Table:
     """The table of composites of these kinds, in the order given.
 
-    >>> from penstock.detection.identity import Identities
     >>> kinds = Kinds({"Pair": frozenset("d")}, ("d",))
-    >>> composites_table([], kinds, PartWriter(kinds, Identities(), lambda data: data)).column_names
+    >>> composites_table([], kinds, PartWriter(kinds, lambda data: data)).column_names
     ['type', 'lo', 'hi', 'd', 'id', 'parts']
     """
     fields = [pa.field("type", pa.string()), pa.field("lo", TIME), pa.field("hi", TIME)]
@@ -148,6 +146,6 @@ def composites_table(found: Sequence[Composite], kinds: Kinds, writer: PartWrite
         fields.append(field)
         columns.append(column)
     fields += [pa.field("id", pa.string()), pa.field("parts", PARTS)]
-    columns.append(pa.array([writer.identities.of(one) for one in found], pa.string()))
+    columns.append(pa.array([one.id for one in found], pa.string()))
     columns.append(pa.array([writer.rows(one) for one in found], PARTS))
     return pa.table(columns, schema=pa.schema(fields))

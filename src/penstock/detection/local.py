@@ -11,7 +11,6 @@ import numpy as np
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
 from penstock.detection.composites import Composites, composites_table
-from penstock.detection.identity import Identities
 from penstock.detection.kinds import kinds_of
 from penstock.detection.parts import Attributes, PartWriter
 from penstock.engine.engine import Engine
@@ -84,9 +83,9 @@ def detect(
     end = None if until is None else instant(until, None, zone, round_up=True)
     last = max(np.asarray(table.field("hi")).max(initial=NEVER), end if end is not None else NEVER)
     found = Engine(whole, zone=zone, restart=restart).feed(table, int(last) + 1)
-    writer = PartWriter(kinds, Identities(), _carrier(carry, table))
+    writer = PartWriter(kinds, _carrier(carry, table))
     kept = [one for one in found if one.type in wanted.attributes]
-    return Composites(composites_table(_in_order(kept, writer.identities), wanted, writer), repeated)
+    return Composites(composites_table(_in_order(kept), wanted, writer), repeated)
 
 
 def _table(
@@ -120,9 +119,9 @@ def _carrier(carry: str | Iterable[str], table: EventTable) -> Callable[[Attribu
     return lambda attributes: {name: attributes[name] for name in wanted if name in attributes}
 
 
-def _in_order(found: Sequence[Composite], identities: Identities) -> list[Composite]:
+def _in_order(found: Sequence[Composite]) -> list[Composite]:
     """By stamp, type and leaves; what is equal in all these, by id, so that it has one order everywhere."""
-    return sorted(found, key=lambda c: (c.hi, c.lo, c.type.encode(), [*_leaf_keys(c)], identities.of(c)))
+    return sorted(found, key=lambda c: (c.hi, c.lo, c.type.encode(), [*_leaf_keys(c)], c.id))
 
 
 def _leaf_keys(composite: Composite) -> Iterable[WeakKey]:

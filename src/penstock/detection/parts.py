@@ -14,7 +14,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from penstock.detection.identity import Identities, source_of
 from penstock.detection.kinds import Kinds
 from penstock.detection.values import data_text, present
 from penstock.events.event import Event, Value
@@ -61,7 +60,6 @@ class PartWriter:
     """Writes the parts of composites as rows; ``carry`` chooses the attributes that primitive parts keep."""
 
     kinds: Kinds
-    identities: Identities
     carry: Callable[[Attributes], Attributes]
 
     def rows(self, composite: Composite) -> list[Row]:
@@ -102,8 +100,8 @@ class PartWriter:
     def _around(self, composite: Event | Composite, number: int) -> Row:
         return {
             "type": composite.type,
-            "source": composite.source if isinstance(composite, Event) else source_of(composite.type),
-            "id": self.identities.of(composite),
+            "source": composite.source,
+            "id": composite.id,
             "lo": composite.lo,
             "hi": composite.hi,
             "data": data_text(self._attributes(composite)),

@@ -56,7 +56,7 @@ class Detection:
         self.delivery = Delivery(program, parameters)
         self.runner = Runner(program, *Tables(program, code, restart).build(), zone)
         self.reads = True
-        _check_start(program, self.delivery)
+        self.runner.looked_back_at = _looked_back_at(program, self.delivery)
 
     def all(self) -> list[Detection]:
         """This and all sides inside."""
@@ -137,6 +137,7 @@ class Detection:
         known = instances.count if self.parameters else 1
         read = {m.INSTANCE_KINDS: instances.kinds[:known], m.INSTANCE_VALUES: instances.values[:known]}
         made = self.runner.advance(given, parts, batch.values | (read if self.reads else {}), known, until)
+        self.runner.remember(given)
         return Completed(made, self._keys(made, keys, places, rank))
 
     def _side_bit(self, number: int) -> int:
@@ -258,27 +259,24 @@ def _binds_at_start(side: Program, parameters: tuple[str, ...]) -> bool:
     return True
 
 
-def _check_start(program: Program, delivery: Delivery) -> None:
-    """What ends a start for instances never seen may not depend on their values."""
+def _looked_back_at(program: Program, delivery: Delivery) -> int:
+    """Sets for all instances that can end a start depending on a parameter: instances yet to come must know them."""
+    found = 0
     for alternative in program.start:
         for option in alternative.options:
             for one in program.positions[option.position].written:
                 condition = program.sets[one].filter
-                reads = condition is not None and any(isinstance(node, Parameter) for node in walk(condition))
-                if delivery.parameters and (delivery.common >> one) & 1 and reads:
-                    raise PatternError(
-                        "the domain of an atom that starts the pattern compares a parameter without binding all",
-                        hint="bind all parameters in that set, or none",
-                    )
+                if condition is not None and any(isinstance(node, Parameter) for node in walk(condition)):
+                    found |= (1 << one) & delivery.common
+    return found if delivery.parameters else 0
 
 
 def _places(places: Ints, instant: Ints, lo: Ints, owner: Ints, symbol: Ints, sets: Ints) -> Ints:
     """Places without composites of sides, as the kernel takes them."""
     count = len(places)
-    columns = (m.P_PLACE, m.P_INSTANT, m.P_LO, m.P_INSTANCE, m.P_SYMBOL, m.P_SETS, m.P_SIDE)
-    flat = m.blank(dict.fromkeys(columns, count))
+    flat = m.blank(dict.fromkeys(m.PLACE_COLUMNS, count))
     flat[m.P_COUNT] = count
-    for cell, column in zip(columns, (places, instant, lo, owner, symbol, sets), strict=False):
+    for cell, column in zip(m.PLACE_COLUMNS, (places, instant, lo, owner, symbol, sets), strict=False):
         m.table(flat, cell, count)[:] = column
     m.table(flat, m.P_SIDE, count)[:] = -1
     return flat

@@ -161,7 +161,8 @@ def _table(composites: list[Composite], engine: DefinitionEngine) -> EventTable:
     attributes = {one: pa.array([composite.attributes[one] for composite in composites]) for one in names}
     fields = {
         "type": [name] * len(composites),
-        "source": [f"penstock/{name}"] * len(composites),
+        "source": [composite.source for composite in composites],
+        "id": [composite.id for composite in composites],
         "lo": [composite.lo for composite in composites],
         "hi": [composite.hi for composite in composites],
     }

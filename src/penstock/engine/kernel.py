@@ -230,6 +230,23 @@ def prepare_start(start, M):
 
 
 @compiled
+def look_back(first_instance, last_instance, layout, memory, places, parts, values):
+    """Ends the starts of new instances that symbols before their first would have failed."""
+    L = carray(pointer(layout.ctypes.data), layout.size, np.int64)
+    M = carray(pointer(memory.ctypes.data), memory.size, np.int64)
+    P = carray(pointer(places.ctypes.data), places.size, np.int64)
+    F = carray(pointer(parts.ctypes.data), parts.size, np.int64)
+    X = carray(pointer(values.ctypes.data), values.size, np.int64)
+    for instance in range(first_instance, last_instance):
+        for number in range(L[m.STARTS]):
+            prepare_start(L[L[m.START_STATES] + number], M)
+            for at in range(P[m.P_COUNT]):
+                if meet(0, at, at + 1, False, instance, 0, L, M, P, F, X) == 2:
+                    M[M[m.INSTANCE_DEAD] + instance] |= 1 << number
+                    break
+
+
+@compiled
 def fire(instance, timer, at, L, M, X):
     """A timer's place, for one instance."""
     run = begin(instance, at, L, M)

@@ -48,6 +48,7 @@ FIXED = 8
 
 # P, the places: a batch of symbols in order.
 P_COUNT, P_PLACE, P_INSTANT, P_LO, P_INSTANCE, P_SYMBOL, P_SETS, P_SIDE = range(8)
+PLACE_COLUMNS = (P_PLACE, P_INSTANT, P_LO, P_INSTANCE, P_SYMBOL, P_SETS, P_SIDE)
 
 # F, the parts of sides' composites among those symbols.
 SIDE_FIRST, SIDE_LAST, PART_SYMBOL, PART_LABELS = range(4)

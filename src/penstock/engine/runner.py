@@ -63,6 +63,8 @@ class Runner:
         self.layout: Ints = np.zeros(0, np.int64)
         self.rooms = _Rooms(64, 64, 64, 64, 1)
         self.shapes: dict[int, tuple[int, int]] = {}
+        self.past: list[Ints] = [np.zeros(0, np.int64) for _ in m.PLACE_COLUMNS]
+        self.looked_back_at = 0
         self.memory = self._memory(self.rooms, None)
         largest = max((int(count) for count in tables[m.ALTERNATIVE_COUNT]), default=1)
         widest = max((int(count) for count in tables[m.STATE_COUNT]), default=1)
@@ -74,9 +76,9 @@ class Runner:
 
     def advance(self, places: Ints, parts: Ints, values: dict[int, Any], instances: int, until: int) -> Made:
         """Consumes places and fires the timers before ``until``; returns what was made."""
-        self._know(instances)
-        self.memory[m.CURSOR], self.memory[m.RESUME] = 0, -1
         known = m.pack(*self._known(values, places, until))
+        self._know(instances, known)
+        self.memory[m.CURSOR], self.memory[m.RESUME] = 0, -1
         made: list[Made] = []
         while True:
             outcome = kernel.advance(until, instances, self.widest, self.layout, self.memory, places, parts, known)
@@ -142,7 +144,17 @@ class Runner:
         counts = {cell: value for cell, value in values.items() if isinstance(value, int)}
         return counts, {cell: value for cell, value in values.items() if cell not in counts} | clock
 
-    def _know(self, instances: int) -> None:
+    def remember(self, places: Ints) -> None:
+        """Symbols of a batch that instances yet to come must look back at."""
+        if self.counts[m.RESTART] or not self.looked_back_at:
+            return
+        count = int(places[m.P_COUNT])
+        sets = m.table(places, m.P_SETS, count)
+        chosen = (m.table(places, m.P_INSTANCE, count) < 0) & ((sets & self.looked_back_at) != 0)
+        rows = [m.table(places, cell, count)[chosen] for cell in m.PLACE_COLUMNS]
+        self.past = [np.concatenate(pair) for pair in zip(self.past, rows, strict=True)]
+
+    def _know(self, instances: int, known_values: Ints) -> None:
         """Room for so many instances; a new one starts as those never seen stand."""
         known = int(self.memory[m.KNOWN])
         if instances > self.rooms.instances:
@@ -150,6 +162,10 @@ class Runner:
         dead = m.table(self.memory, m.INSTANCE_DEAD, instances)
         dead[known:] = dead[0]
         self.memory[m.KNOWN] = max(known, instances)
+        if len(self.past[0]):
+            places = m.pack({m.P_COUNT: len(self.past[0])}, dict(zip(m.PLACE_COLUMNS, self.past, strict=True)))
+            parts = m.blank({m.SIDE_FIRST: 0, m.SIDE_LAST: 0, m.PART_SYMBOL: 0, m.PART_LABELS: 0})
+            kernel.look_back(max(1, known), instances, self.layout, self.memory, places, parts, known_values)
 
     def _grow(self, runs: int, nodes: int) -> None:
         """Room for at least so many more runs, composites, timers and matched symbols."""

@@ -154,6 +154,9 @@ def evaluate(start, end, symbol, head, instance, L, M, X, out):
                     kind, value = read(found[i], b, X)
                     order = compare_values(kind, value, kinds[top], bits[top], X)
                     better = order == -1 if op == MINIMUM else order == 1
+                    if kind != NULL and order == 2 and kinds[top] != NULL:
+                        kinds[top] = NULL
+                        break
                     if kind != NULL and (kinds[top] == NULL or better):
                         kinds[top], bits[top] = kind, value
             else:

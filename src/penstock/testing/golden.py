@@ -32,8 +32,8 @@ from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
 from penstock.errors import DataError, PenstockError
 from penstock.events.event import Event
+from penstock.events.found import Composite
 from penstock.testing.match import Detail, Trace, shown, time, trace
-from penstock.testing.reference import Composite
 
 WORDS = ("pattern", "events", "restart", "until", "zone", "expect", "error")
 NOTHING = "-"

@@ -19,8 +19,9 @@ from typing import Any
 from penstock.checks.check import parse
 from penstock.errors import DataError
 from penstock.events.event import Event
+from penstock.events.found import Composite, Part
 from penstock.events.times import datetime_of, format_time, of_datetime, parse_time
-from penstock.testing.reference import Composite, Part, reference
+from penstock.testing.reference import reference
 
 SECOND = 1_000_000
 TIME = r"\d{4}-\d\d-\d\d[Tt][^\s()\"#/]+|\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?|\d+(?:\.\d+)?"

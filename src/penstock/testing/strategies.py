@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -21,7 +21,8 @@ from penstock.events.event import Event
 
 SECOND = 1_000_000
 TYPES = ("A", "B", "C", "D")
-COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
+Sign = Literal["=", "<>", "<", "<=", ">", ">="]
+COMPARISONS: tuple[Sign, ...] = ("=", "<>", "<", "<=", ">", ">=")
 
 # Anything that the syntax allows.
 
@@ -176,16 +177,16 @@ def _filter(draw: DrawFn, around: Around, bind: bool) -> c.Condition | None:
     parts: list[c.Condition] = []
     v = c.Attribute("v")
     if around.parameter and (bind or draw(st.booleans())):
-        sign = "=" if bind else draw(st.sampled_from(["=", "=", "<>", ">="]))
+        sign: Sign = "=" if bind else draw(st.sampled_from(COMPARISONS))
         parts.append(c.Comparison(sign, c.Attribute("k"), c.Parameter("k")))
     match draw(st.integers(0, 11)):
         case 0:
             right = draw(st.sampled_from([c.Literal(1), c.Literal(1.0), c.Literal("x"), c.Literal(True)]))
-            parts.append(c.Comparison(draw(st.sampled_from(["=", "<>", "<", ">="])), v, right))
+            parts.append(c.Comparison(draw(st.sampled_from(COMPARISONS)), v, right))
         case 1:
             parts.append(c.IsNull(v, draw(st.booleans())))
         case 2 if (read := _read(draw, around)) is not None:
-            newer = c.Comparison(draw(st.sampled_from(["=", "<", ">"])), v, read)
+            newer = c.Comparison(draw(st.sampled_from(COMPARISONS)), v, read)
             parts.append(draw(st.sampled_from([newer, c.Or((c.IsNull(read), newer)), c.Not(newer)])))
         case 3:
             parts.append(c.Comparison("<", c.Attribute("lo"), c.Attribute("hi")))
@@ -214,7 +215,7 @@ def _set(draw: DrawFn, around: Around, bind: bool) -> x.DescribableSet:
 
 def _sets(draw: DrawFn, around: Around, bind: bool) -> tuple[x.DescribableSet, ...]:
     found = [_set(draw, around, bind) for _ in range(draw(st.sampled_from([1, 1, 1, 2])))]
-    if around.timers and draw(st.booleans()):
+    if draw(st.booleans()) and around.timers:
         found.append(x.DescribableSet(draw(st.sampled_from(around.timers))))
     return tuple(found)
 
@@ -304,8 +305,9 @@ def _guarded(draw: DrawFn, around: Around, depth: int) -> x.Expression:
     read = _read(draw, around)
     condition: c.Condition = c.Comparison("=", c.Literal(1), c.Literal(1))
     if read is not None:
-        sign = draw(st.sampled_from(["=", "<>", "<", ">="]))
-        condition = c.Comparison(sign, read, draw(st.sampled_from([c.Literal(1), c.Literal(2)])))
+        condition = c.Comparison(
+            draw(st.sampled_from(COMPARISONS)), read, draw(st.sampled_from([c.Literal(1), c.Literal(2)]))
+        )
     return x.Where(body, condition)
 
 

@@ -140,8 +140,8 @@ def _aggregate(aggregate: c.Aggregate, known: Context) -> Any:
         return len({(kind(value), value) for value in values})
     if aggregate.function in ("first", "last"):
         return every[0 if aggregate.function == "first" else -1] if every else None
-    numbers = {kind(value) for value in values} == {"number"}
-    if not values or (aggregate.function in ("sum", "avg") and not numbers):
+    kinds = {kind(value) for value in values}
+    if len(kinds) != 1 or (aggregate.function in ("sum", "avg") and kinds != {"number"}):
         return None
     if aggregate.function == "avg":
         return sum(values) / len(values)

@@ -7,9 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import penstock as ps
-from penstock.detection.identity import composite_id
+from penstock.events.event import Event
+from penstock.events.found import Composite, Part
 
 PART = (["s", "1"], ["a"])
+
+
+def composite_id(type, attributes, lo, hi, parts):
+    """The id of a composite whose parts are given as ``[source, id]``, or ``[id]`` for composites, and labels."""
+    inside = (Event("B", "s", "9", 0, 0),)
+    symbols = [
+        Event("A", *name, 0, 0) if len(name) > 1 else Event("M", "", *name, 0, 0, parts=inside) for name, _ in parts
+    ]
+    labels = [frozenset(some) for _, some in parts]
+    return Composite(type, lo, hi, attributes, tuple(map(Part, symbols, labels))).id
+
+
 SAME = ("Pair", {"d": 1}, 5, 9, [PART])
 
 
