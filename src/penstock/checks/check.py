@@ -30,9 +30,9 @@ def parse(text: str, name: str | None = None) -> Pattern:
     >>> parse("[Open(door = $d)] ; [Close(door == $d)]")
     Traceback (most recent call last):
         ...
-    penstock.errors.ParseError: pattern, line 1, column 34: `==` is not a comparison here
+    penstock.errors.ParseError: pattern, line 1, column 33: `==` is not a comparison here
       [Open(door = $d)] ; [Close(door == $d)]
-                                       ^^
+                                      ^^
     hint: write =
     """
     return checked(parse_syntax(text, name))
