@@ -103,7 +103,7 @@ def test_bad_standard_input(penstock: Run) -> None:
 
 
 BAD_OPTIONS = {
-    "--engine spark": "No such option: --engine",
+    "--engine spark": "--engine",
     "--follow": "No such option: --follow",
     "--context recent": "the context 'recent' is not there yet",
     "--zone Mars": "--zone: 'Mars' is not a time zone",

@@ -41,10 +41,10 @@ def test_columns_are_mapped() -> None:
     assert [(one.lo, one.hi, dict(one.attributes)) for one in found] == [(30_000_000, 40_000_000, {"d": 5})]
 
 
-def test_times_without_a_zone_are_in_the_given_one() -> None:
+def test_times_without_a_zone_are_refused_or_in_the_given_one() -> None:
     naive = [OPEN | {"time": datetime(2026, 3, 2, 9, 0)}]
-    at_nine = ps.detect(naive, "[Open]").table["hi"][0].as_py()
-    assert at_nine == datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+    with pytest.raises(ps.DataError, match="zone"):
+        ps.detect(naive, "[Open]")
     in_berlin = ps.detect(naive, "[Open]", zone="Europe/Berlin").table["hi"][0].as_py()
     assert in_berlin == datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 

@@ -83,7 +83,7 @@ def test_nothing_is_nothing() -> None:
 
 def test_numbers_that_json_does_not_have() -> None:
     table = pa.table({"type": ["A"], "id": ["1"], "time": [5], "v": [float("inf")], "on": [datetime(2026, 1, 1)]})
-    found = ps.detect(table, "a: [A(v = $v)] select on = a.on")
+    found = ps.detect(table, "a: [A(v = $v)] select on = a.on", zone="UTC")
     data = json.loads(written(found, ".jsonl"))["data"]
     assert (data["v"], data["on"]) == ("Infinity", "2026-01-01T00:00:00Z")
     assert data["parts"][0]["data"] == {"on": "2026-01-01T00:00:00Z", "v": "Infinity"}

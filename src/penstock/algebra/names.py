@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from penstock.algebra.conditions import And, conjuncts
-from penstock.algebra.expressions import DescribableSet
+from penstock.algebra.expressions import DescribableSet, Timing
 from penstock.algebra.node import Node, walk
 from penstock.algebra.pattern import BARE, Definition, Let, Pattern
 
@@ -36,6 +36,22 @@ def check_names(pattern: Pattern) -> None:
 def used_types(node: Node) -> set[str]:
     """The types and names that stand in a node."""
     return {one.type for one in walk(node) if isinstance(one, DescribableSet) and one.type is not None}
+
+
+def primitive_types(pattern: Pattern) -> set[str]:
+    """The types of events of the input that a pattern names: neither definitions nor time events.
+
+    >>> from penstock import parse
+    >>> sorted(primitive_types(parse("Met := [A] ; [B]\\n([Met], [T in {T, C}]){T = 5 min}")))
+    ['A', 'B', 'C']
+    """
+    plain = without_lets(pattern)
+    defined = {definition.name for definition in plain.definitions}
+    found: set[str] = set()
+    for definition in plain.definitions:
+        timers = {node.timer for node in walk(definition) if isinstance(node, Timing)}
+        found |= used_types(definition) - timers
+    return found - defined
 
 
 def _circle(name: str, known: Mapping[str, Node], path: tuple[str, ...]) -> tuple[str, ...] | None:

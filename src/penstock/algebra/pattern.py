@@ -54,6 +54,9 @@ class Pattern:
         """The named sets, in the order of the text."""
         return tuple(item for item in self.items if isinstance(item, Let))
 
+    def __str__(self) -> str:
+        return self.text.strip()
+
     def __iter__(self) -> Iterator[Definition]:
         return iter(self.definitions)
 

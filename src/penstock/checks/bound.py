@@ -19,7 +19,15 @@ def time_bound(program: Program) -> tuple[int | None, list[str]]:
     longest = _longest_way(program)
     if longest is None:
         return None, ["each wait is limited, but the rounds are not: add `within` around the whole"]
-    return max([longest, *(bound or 0 for bound, _ in sides)]), []
+    around = [limit.microseconds for number, limit in enumerate(program.limits) if _is_around_all(program, number)]
+    return max([min([longest, *around]), *(bound or 0 for bound, _ in sides)]), []
+
+
+def _is_around_all(program: Program, limit: int) -> bool:
+    """Whether all that a run matches stands in a limit that it enters once."""
+    again = (o for some in program.follow for one in some for o in one.options)
+    inside = all(limit in position.limits for position in program.positions)
+    return inside and not any(limit in option.enters for option in again)
 
 
 def _alternatives(program: Program, number: int) -> list[Alternative]:
@@ -66,7 +74,7 @@ def _longest_way(program: Program) -> int | None:
     """The longest a run can take from its start; ``None`` if rounds make it endless."""
 
     def entered(option: Option) -> int:
-        return sum(program.limits[limit].microseconds for limit in option.enters)
+        return max((program.limits[limit].microseconds for limit in option.enters), default=0)
 
     longest = {o.position: entered(o) for one in program.start for o in one.options}
     for _ in range(len(program.positions) + 1):

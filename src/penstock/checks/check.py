@@ -6,7 +6,11 @@ from penstock.algebra.names import check_names, without_lets
 from penstock.algebra.pattern import Pattern
 from penstock.automaton.compile import compile_pattern
 from penstock.checks.labels import check_labels
-from penstock.checks.parameters import check_composite_attributes, check_parameters, check_selected
+from penstock.checks.parameters import (
+    check_composite_attributes,
+    check_parameters,
+    check_selected,
+)
 from penstock.checks.timings import check_repetitions, check_timings
 from penstock.languages.core.parser import parse_syntax
 

@@ -54,8 +54,14 @@ def _lines(one: DefinitionReport) -> Iterator[tuple[str, str]]:
     yield "parameters", ", ".join(f"${name}" for name in one.parameters) or "none"
     for name in one.parameters:
         yield from _splitting(name, one.splits.get(name, {}), one.copied.get(name, ()))
-    yield "time bound", "none" if one.bound is None else format_duration(one.bound)
+    yield "time bound", _bound(one.bound)
     yield from (("warning", warning) for warning in one.warnings)
+
+
+def _bound(microseconds: int | None) -> str:
+    if microseconds is None:
+        return "none"
+    return format_duration(microseconds) if microseconds else "a match is complete at once"
 
 
 def _splitting(name: str, splits: dict[str, str], copied: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,12 @@ class Format(StrEnum):
     TABLE = "table"
 
 
+class Engine(StrEnum):
+    """Where patterns are detected."""
+
+    LOCAL = "local"
+
+
 class TimeUnit(StrEnum):
     """What numbers that are times count."""
 
@@ -59,6 +65,7 @@ def detect(
     carry: Annotated[str, _writing("all|none|NAME,…", "Which attributes the parts keep.")] = "all",
     only: Annotated[list[str] | None, _writing("NAME", "Only this definition's; may be repeated.")] = None,
     zone: Annotated[str | None, _meaning("ZONE", ZONE)] = None,
+    engine: Annotated[Engine, _meaning(None, "Where it is detected.")] = Engine.LOCAL,
     context: Annotated[str, _meaning("continuous", "Which runs a composite uses up.")] = "continuous",
     restart: Annotated[bool, _meaning(None, "Bring back a start that has failed.", "--restart")] = False,
     until: Annotated[str | None, _meaning("TIME", "Timers fire until then, after the last event.")] = None,

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from penstock.algebra.names import primitive_types
 from penstock.algebra.pattern import Pattern
 from penstock.command.complaints import OptionError, OutputError, note, option
 from penstock.command.patterns import load_pattern
@@ -16,7 +17,8 @@ from penstock.detection.composites import Composites
 from penstock.detection.local import detect
 from penstock.detection.output import WRITERS
 from penstock.detection.terminal import rich_table
-from penstock.errors import DataError
+from penstock.engine.compiled import ANNOUNCEMENT, is_compiled
+from penstock.errors import DataError, nearest
 from penstock.events.durations import parse_duration
 from penstock.events.files import Loaded, read_events
 from penstock.events.instant import instant
@@ -56,6 +58,8 @@ def run(request: Request) -> None:
     _check_output(request)
     pattern = load_pattern(request.pattern)
     columns, until = _columns(request), _until(request)
+    if not is_compiled():
+        note(ANNOUNCEMENT)
     with progress_bar() as bar:
         loaded = _read(request, columns, bar)
         bar.step("detecting")
@@ -66,6 +70,7 @@ def run(request: Request) -> None:
         else:
             WRITERS[_ending(request)](found, file)
     _say_left_out(loaded, found)
+    _say_unknown_types(pattern, loaded)
 
 
 def _ending(request: Request) -> str:
@@ -135,7 +140,7 @@ def _detect(request: Request, pattern: Pattern, loaded: Loaded, until: int | Non
         context=request.context,
         restart=request.restart,
         until=until,
-        zone=request.zone or "UTC",
+        zone=request.zone,
         carry=request.carry,
         only=request.only,
     )
@@ -149,6 +154,16 @@ def _say_left_out(loaded: Loaded, found: Composites) -> None:
         note("\n".join([f"skipped {_count(len(loaded.bad), 'bad record')}:", *shown, *more]))
     if found.repeated:
         note(f"left out {_count(found.repeated, 'repeated event')} (same source and id)")
+
+
+def _say_unknown_types(pattern: Pattern, loaded: Loaded) -> None:
+    """A type that no event has may be a slip of the pen."""
+    there = {str(name) for name in loaded.table.field("type").unique().to_pylist()}
+    if not there:
+        return
+    for name in sorted(primitive_types(pattern) - there):
+        close = nearest(name, there)
+        note(f"no event is of type `{name}`" + (f"; did you mean `{close}`?" if close else ""))
 
 
 def _first_line(error: DataError) -> str:

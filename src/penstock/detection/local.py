@@ -40,7 +40,7 @@ def detect(
     context: str = "continuous",
     restart: bool = False,
     until: int | str | datetime | None = None,
-    zone: str = "UTC",
+    zone: str | None = None,
     carry: str | Iterable[str] = "all",
     only: Iterable[str] = (),
     columns: Mapping[str, str] | Columns | None = None,
@@ -57,7 +57,8 @@ def detect(
         restart: Whether a start that has failed comes back.
         until: When the input ends for timers, if later than its last event: microseconds, a ``datetime`` or
             RFC 3339 text.
-        zone: The time zone of times that say none, and of clock times in the pattern.
+        zone: The time zone of times that say none, which are refused otherwise, and of clock times in the pattern,
+            which are UTC otherwise.
         carry: Which attributes the parts keep: ``all``, ``none`` or names.
         only: The definitions whose composites are wanted; all unless some are named.
         columns: Where a table has its fields, such as ``{"type": "alarm_id", "lo": "start_timestamp"}``.
@@ -82,7 +83,7 @@ def detect(
     wanted = kinds.only(only)
     end = None if until is None else instant(until, None, zone, round_up=True)
     last = max(np.asarray(table.field("hi")).max(initial=NEVER), end if end is not None else NEVER)
-    found = Engine(whole, zone=zone, restart=restart).feed(table, int(last) + 1)
+    found = Engine(whole, zone=zone or "UTC", restart=restart).feed(table, int(last) + 1)
     writer = PartWriter(kinds, _carrier(carry, table))
     kept = [one for one in found if one.type in wanted.attributes]
     return Composites(composites_table(_in_order(kept), wanted, writer), repeated)
@@ -91,7 +92,7 @@ def detect(
 def _table(
     events: Any,
     columns: Mapping[str, str] | Columns | None,
-    zone: str,
+    zone: str | None,
     time_unit: str | None,
     clock_error: int,
 ) -> EventTable:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from penstock.engine.compiled import cache_folder
+from penstock.engine.compiled import ANNOUNCEMENT, is_compiled
 from penstock.engine.prepare import prepare
 
-if not any(cache_folder().glob("*/*.nbc")):
-    sys.stderr.write("compiling the kernel, once; this takes about a minute\n")
+if not is_compiled():
+    sys.stderr.write(f"{ANNOUNCEMENT}\n")
 prepare()

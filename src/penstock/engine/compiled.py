@@ -24,6 +24,12 @@ def cache_folder() -> Path:
 
 
 _FOLDER = str(cache_folder())
+ANNOUNCEMENT = "compiling the kernel, once; this takes about a minute"
+
+
+def is_compiled() -> bool:
+    """Whether the kernel is on disk already."""
+    return any(Path(_FOLDER).glob("**/*advance*.nbc"))
 
 
 def compiled(function: F) -> F:

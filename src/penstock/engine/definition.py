@@ -50,13 +50,21 @@ class Detection:
         self.zone = zone
         self.parameters = parameters
         self.sides = [
-            [Detection(side, _side_parameters(side, parameters), code, zone, restart) for side in sides]
+            [Detection(side, parameters if _reads_parameters(side) else (), code, zone, restart) for side in sides]
             for sides in program.sides
         ]
         self.delivery = Delivery(program, parameters)
-        self.runner = Runner(program, *Tables(program, code, restart).build(), zone)
+        self.runner = Runner(program, *Tables(program, parameters, code, restart).build(), zone)
         self.reads = True
-        self.runner.looked_back_at = _looked_back_at(program, self.delivery)
+        if parameters and not _binds_at_start(program, parameters):
+            if self.sides:
+                raise PatternError(
+                    "a || inside a side that does not bind all parameters where it starts cannot be detected",
+                    hint="add `attribute = $name` to the filters that start the outer side",
+                )
+            self.runner.replays = self.delivery.common
+        else:
+            self.runner.looked_back_at = _looked_back_at(program, self.delivery)
 
     def all(self) -> list[Detection]:
         """This and all sides inside."""
@@ -137,7 +145,7 @@ class Detection:
         known = instances.count if self.parameters else 1
         read = {m.INSTANCE_KINDS: instances.kinds[:known], m.INSTANCE_VALUES: instances.values[:known]}
         made = self.runner.advance(given, parts, batch.values | (read if self.reads else {}), known, until)
-        self.runner.remember(given)
+        self.runner.remember(given, until)
         return Completed(made, self._keys(made, keys, places, rank))
 
     def _side_bit(self, number: int) -> int:
@@ -235,28 +243,23 @@ def _labels(program: Program) -> list[str]:
     return list(found)
 
 
-def _side_parameters(side: Program, parameters: tuple[str, ...]) -> tuple[str, ...]:
-    """A side is detected for each instance of the whole, or, if it names no parameter, once for all."""
-    if not side.parameters:
-        return ()
-    if set(side.parameters) == set(parameters) and _binds_at_start(side, parameters):
-        return parameters
-    raise PatternError(
-        "a side of || must bind all parameters where it starts, or name none",
-        hint="add `attribute = $name` to the side's first filter",
-    )
-
-
-def _binds_at_start(side: Program, parameters: tuple[str, ...]) -> bool:
-    for alternative in side.start:
+def _binds_at_start(program: Program, parameters: tuple[str, ...]) -> bool:
+    """Whether every set that can start a match binds all parameters."""
+    for alternative in program.start:
         for option in alternative.options:
-            position = side.positions[option.position]
+            position = program.positions[option.position]
             if position.sides is not None:
-                return all(_binds_at_start(inner, parameters) for inner in side.sides[position.sides])
+                if not all(_binds_at_start(side, parameters) for side in program.sides[position.sides]):
+                    return False
+                continue
             for one in position.written if position.negated else position.label:
-                if not set(parameters) <= set(bindings(side.sets[one].filter)):
+                if not set(parameters) <= set(bindings(program.sets[one].filter)):
                     return False
     return True
+
+
+def _reads_parameters(program: Program) -> bool:
+    return bool(program.parameters) or any(_reads_parameters(side) for sides in program.sides for side in sides)
 
 
 def _looked_back_at(program: Program, delivery: Delivery) -> int:

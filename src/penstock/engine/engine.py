@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.algebra.names import used_types, uses_any_type, without_lets
-from penstock.algebra.pattern import Pattern
+from penstock.algebra.pattern import BARE, Pattern
 from penstock.automaton.compile import compile_pattern
 from penstock.engine.definition import Completed, DefinitionEngine
 from penstock.engine.symbols import EVENT, Keys, Piece
@@ -71,7 +71,10 @@ class Engine:
         return made
 
     def _meets(self, name: str, piece: int) -> bool:
-        return piece == PRIMITIVE or name in self.any_type or self.programs[piece].name in self.uses[name]
+        if piece == PRIMITIVE:
+            return True
+        made = self.programs[piece].name
+        return made in self.uses[name] or (name in self.any_type and made != BARE)
 
     def _composites(self, number: int, completed: Completed) -> list[Composite]:
         engine, made = self.engines[number], completed.made

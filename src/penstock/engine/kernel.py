@@ -316,7 +316,7 @@ def fan_out(first, last, L, P, F):
 
 
 @compiled
-def advance(until, instances, widest, layout, memory, places, parts, values):
+def advance(until, first_instance, instances, widest, layout, memory, places, parts, values):
     """Consumes places from the cursor on, and fires timers before ``until``; says whether it is done.
 
     The arrays are used through bare pointers: counting references at each call would cost more than the work.
@@ -326,11 +326,11 @@ def advance(until, instances, widest, layout, memory, places, parts, values):
     P = carray(pointer(places.ctypes.data), places.size, np.int64)
     F = carray(pointer(parts.ctypes.data), parts.size, np.int64)
     X = carray(pointer(values.ctypes.data), values.size, np.int64)
-    return consume(until, instances, widest, L, M, P, F, X)
+    return consume(until, first_instance, instances, widest, L, M, P, F, X)
 
 
 @compiled
-def consume(until, instances, widest, L, M, P, F, X):
+def consume(until, first_instance, instances, widest, L, M, P, F, X):
     """Consumes places from the cursor on, and fires timers before ``until``; says whether it is done."""
     total = P[m.P_COUNT]
     while True:
@@ -354,7 +354,7 @@ def consume(until, instances, widest, L, M, P, F, X):
         while last < total and P[P[m.P_PLACE] + last] == P[P[m.P_PLACE] + at]:
             last += 1
         if P[P[m.P_INSTANCE] + at] < 0:
-            outcome = offer_all(at, last, instances, now, widest, L, M, P, F, X)
+            outcome = offer_all(at, last, first_instance, instances, now, widest, L, M, P, F, X)
         else:
             outcome = offer_each(at, last, now, widest, L, M, P, F, X)
         if outcome == GROW:
@@ -383,12 +383,12 @@ def offer_each(first, last, now, widest, L, M, P, F, X):
 
 
 @compiled
-def offer_all(first, last, instances, now, widest, L, M, P, F, X):
+def offer_all(first, last, first_instance, instances, now, widest, L, M, P, F, X):
     """A place with symbols that concern all instances; symbols for one instance stand behind, for it to see too."""
     common = first
     while common < last and P[P[m.P_INSTANCE] + common] < 0:
         common += 1
-    begin_at = max(0, M[m.RESUME])
+    begin_at = max(first_instance, M[m.RESUME])
     for instance in range(begin_at, instances):
         own = common
         while own < last and P[P[m.P_INSTANCE] + own] != instance:

@@ -28,8 +28,9 @@ class Tables:
     guards, and the guards under which the pattern ends.
     """
 
-    def __init__(self, program: Program, code: Code, restart: bool) -> None:
+    def __init__(self, program: Program, parameters: tuple[str, ...], code: Code, restart: bool) -> None:
         self.program = program
+        self.parameters = parameters
         self.code = code
         self.restart = restart
         self.states: dict[tuple[tuple[Option, ...], bool], int] = {}
@@ -130,7 +131,7 @@ class Tables:
     def residual(self, condition: Any) -> Any:
         """What of a set's filter must be asked of each run: all but the plain part and the key's equalities."""
         parts = split(condition)
-        if set(self.program.parameters) <= {parameter for _, parameter in parts.bindings}:
+        if set(self.parameters) <= {parameter for _, parameter in parts.bindings}:
             return parts.residual
         return _and(parts.residual, parts.bindings)
 
@@ -160,11 +161,23 @@ class Tables:
         return found
 
     def distinct_runs(self, states: list[tuple[tuple[Option, ...], bool]]) -> bool:
-        """Whether no two runs can ever become equal: one start, one way on, one option for each event."""
+        """Whether no two runs or composites can ever be equal: one start, one way on, one option for each event, and
+        no time event, which adds no part, after a place where a composite is made."""
         program = self.program
         one_way = all(sum(bool(a.options) for a in some) <= 1 for some in program.follow) and len(program.start) == 1
         single = all(len(options) == 1 or self.disjoint(options) for options, _ in states)
-        return one_way and single and not program.sides
+        return one_way and single and not program.sides and not self.ticks_after_an_end()
+
+    def ticks_after_an_end(self) -> bool:
+        """Whether a time event can move a run that may have made a composite."""
+        program = self.program
+        waiting = [n for n, some in enumerate(program.follow) if any(one.end is not None for one in some)]
+        reached: set[int] = set()
+        while waiting:
+            here = {option.position for one in program.follow[waiting.pop()] for option in one.options}
+            waiting += here - reached
+            reached |= here
+        return any(program.positions[position].ticks for position in reached)
 
     def disjoint(self, options: tuple[Option, ...]) -> bool:
         """Whether no event, of any type or of a timer, can be in the labels of two of the options."""

@@ -65,6 +65,8 @@ class Runner:
         self.shapes: dict[int, tuple[int, int]] = {}
         self.past: list[Ints] = [np.zeros(0, np.int64) for _ in m.PLACE_COLUMNS]
         self.looked_back_at = 0
+        self.replays = 0
+        self.until = int(NONE)
         self.memory = self._memory(self.rooms, None)
         largest = max((int(count) for count in tables[m.ALTERNATIVE_COUNT]), default=1)
         widest = max((int(count) for count in tables[m.STATE_COUNT]), default=1)
@@ -78,10 +80,16 @@ class Runner:
         """Consumes places and fires the timers before ``until``; returns what was made."""
         known = m.pack(*self._known(values, places, until))
         self._know(instances, known)
+        return self._run(until, 0, instances, places, parts, known)
+
+    def _run(self, until: int, first: int, instances: int, places: Ints, parts: Ints, known: Ints) -> Made:
+        """Lets the kernel go on, with more room whenever it needs it, until all places are consumed."""
         self.memory[m.CURSOR], self.memory[m.RESUME] = 0, -1
         made: list[Made] = []
         while True:
-            outcome = kernel.advance(until, instances, self.widest, self.layout, self.memory, places, parts, known)
+            outcome = kernel.advance(
+                until, first, instances, self.widest, self.layout, self.memory, places, parts, known
+            )
             if outcome == kernel.GROW:
                 if self.memory[m.COMPOSITES] and self.counts[m.DISTINCT_RUNS]:
                     made.append(self._taken())
@@ -94,7 +102,7 @@ class Runner:
     def _reclaim(self) -> bool:
         """Frees what no live run needs; says whether that made room enough to go on without more memory."""
         lists.reclaim(self.layout, self.memory)
-        self._compact_queues()
+        self._set_queues(self._queues())
         needed, nodes = int(self.memory[m.NEED_RUNS]), int(self.memory[m.NEED_NODES])
         timers = self.counts[m.TIMERS]
         queued = int(m.table(self.memory, m.QUEUE_LAST, timers).max()) if timers else 0
@@ -144,15 +152,56 @@ class Runner:
         counts = {cell: value for cell, value in values.items() if isinstance(value, int)}
         return counts, {cell: value for cell, value in values.items() if cell not in counts} | clock
 
-    def remember(self, places: Ints) -> None:
-        """Symbols of a batch that instances yet to come must look back at."""
-        if self.counts[m.RESTART] or not self.looked_back_at:
+    def remember(self, places: Ints, until: int) -> None:
+        """Symbols of a batch that instances yet to come must know, and how far timers have fired."""
+        self.until = until
+        wanted = self.replays or (0 if self.counts[m.RESTART] else self.looked_back_at)
+        if wanted:
+            count = int(places[m.P_COUNT])
+            chosen = m.table(places, m.P_INSTANCE, count) < 0
+            chosen &= (m.table(places, m.P_SETS, count) & wanted) != 0
+            rows = [m.table(places, cell, count)[chosen] for cell in m.PLACE_COLUMNS]
+            rows[0] += self.past[0][-1] + 1 if len(self.past[0]) else 0
+            self.past = [np.concatenate(pair) for pair in zip(self.past, rows, strict=True)]
+
+    def _look_back(self, first: int, instances: int, known: Ints) -> None:
+        """Brings new instances to where they would stand had they been there from the beginning."""
+        places = m.pack({m.P_COUNT: len(self.past[0])}, dict(zip(m.PLACE_COLUMNS, self.past, strict=True)))
+        parts = m.blank({m.SIDE_FIRST: 0, m.SIDE_LAST: 0, m.PART_SYMBOL: 0, m.PART_LABELS: 0})
+        if not self.replays:
+            kernel.look_back(first, instances, self.layout, self.memory, places, parts, known)
             return
-        count = int(places[m.P_COUNT])
-        sets = m.table(places, m.P_SETS, count)
-        chosen = (m.table(places, m.P_INSTANCE, count) < 0) & ((sets & self.looked_back_at) != 0)
-        rows = [m.table(places, cell, count)[chosen] for cell in m.PLACE_COLUMNS]
-        self.past = [np.concatenate(pair) for pair in zip(self.past, rows, strict=True)]
+        waiting = self._queues()
+        self._set_queues([(deadlines[:0], owners[:0]) for deadlines, owners in waiting])
+        self._run(self.until, first, instances, places, parts, known)
+        joined = [
+            tuple(map(np.concatenate, zip(*pair, strict=True))) for pair in zip(waiting, self._queues(), strict=True)
+        ]
+        orders = [np.argsort(deadlines, kind="stable") for deadlines, _ in joined]
+        self._set_queues([(d[order], o[order]) for (d, o), order in zip(joined, orders, strict=True)])
+
+    def _queues(self) -> list[tuple[Ints, Ints]]:
+        """The deadlines that wait for each timer, and whose they are."""
+        timers, room = self.counts[m.TIMERS], self.rooms.queue
+        first, last = (m.table(self.memory, cell, timers) for cell in (m.QUEUE_FIRST, m.QUEUE_LAST))
+        deadline, owner = (
+            m.table(self.memory, cell, timers * room).reshape(timers, room)
+            for cell in (m.QUEUE_DEADLINE, m.QUEUE_INSTANCE)
+        )
+        spans = [slice(first[timer], last[timer]) for timer in range(timers)]
+        return [(deadline[n, span].copy(), owner[n, span].copy()) for n, span in enumerate(spans)]
+
+    def _set_queues(self, queues: list[tuple[Ints, Ints]]) -> None:
+        """Lets these deadlines wait."""
+        longest = max((len(deadlines) for deadlines, _ in queues), default=0)
+        if longest > self.rooms.queue:
+            self.memory = self._memory(replace(self.rooms, queue=2 * longest), self.memory)
+        timers, room = self.counts[m.TIMERS], self.rooms.queue
+        for timer, queue in enumerate(queues):
+            for cell, column in zip((m.QUEUE_DEADLINE, m.QUEUE_INSTANCE), queue, strict=True):
+                m.table(self.memory, cell, timers * room)[timer * room : timer * room + len(column)] = column
+            m.table(self.memory, m.QUEUE_FIRST, timers)[timer] = 0
+            m.table(self.memory, m.QUEUE_LAST, timers)[timer] = len(queue[0])
 
     def _know(self, instances: int, known_values: Ints) -> None:
         """Room for so many instances; a new one starts as those never seen stand."""
@@ -162,10 +211,8 @@ class Runner:
         dead = m.table(self.memory, m.INSTANCE_DEAD, instances)
         dead[known:] = dead[0]
         self.memory[m.KNOWN] = max(known, instances)
-        if len(self.past[0]):
-            places = m.pack({m.P_COUNT: len(self.past[0])}, dict(zip(m.PLACE_COLUMNS, self.past, strict=True)))
-            parts = m.blank({m.SIDE_FIRST: 0, m.SIDE_LAST: 0, m.PART_SYMBOL: 0, m.PART_LABELS: 0})
-            kernel.look_back(max(1, known), instances, self.layout, self.memory, places, parts, known_values)
+        if len(self.past[0]) and instances > max(1, known):
+            self._look_back(max(1, known), instances, known_values)
 
     def _grow(self, runs: int, nodes: int) -> None:
         """Room for at least so many more runs, composites, timers and matched symbols."""
@@ -180,16 +227,6 @@ class Runner:
             ),
             self.memory,
         )
-
-    def _compact_queues(self) -> None:
-        timers, room = self.counts[m.TIMERS], self.rooms.queue
-        first, last = (m.table(self.memory, cell, timers) for cell in (m.QUEUE_FIRST, m.QUEUE_LAST))
-        for cell in (m.QUEUE_DEADLINE, m.QUEUE_INSTANCE):
-            queue = m.table(self.memory, cell, timers * room).reshape(timers, room)
-            for timer in range(timers):
-                queue[timer, : last[timer] - first[timer]] = queue[timer, first[timer] : last[timer]].copy()
-        last -= first
-        first[:] = 0
 
     def _memory(self, rooms: _Rooms, before: Ints | None) -> Ints:
         """Memory with so much room, holding what was there before."""

@@ -16,7 +16,7 @@ from penstock.algebra import expressions as x
 from penstock.algebra.conditions import bindings
 from penstock.algebra.names import evaluation_order, without_lets
 from penstock.algebra.node import walk, walk_inside_first
-from penstock.algebra.pattern import Definition, Pattern
+from penstock.algebra.pattern import BARE, Definition, Pattern
 from penstock.events.event import Event
 from penstock.events.found import Composite, Part
 from penstock.events.times import next_clock_time, zone_of
@@ -238,7 +238,7 @@ class Meaning:
     def contains(self, sets: Iterable[x.DescribableSet], symbol: Event | Composite, known: Context) -> bool:
         """Whether a symbol is in one of the sets. A defined name means composites, a timer's name no event."""
         return any(
-            (one.type is None or one.type == symbol.type)
+            (one.type == symbol.type or (one.type is None and symbol.type != BARE))
             and (one.type not in self.names or isinstance(symbol, Composite))
             and one.type not in self.timers
             and (one.filter is None or evaluate(one.filter, known.at(symbol)) is True)
