@@ -389,14 +389,17 @@ def offer_all(first, last, first_instance, instances, now, widest, L, M, P, F, X
     while common < last and P[P[m.P_INSTANCE] + common] < 0:
         common += 1
     begin_at = max(first_instance, M[m.RESUME])
+    moves, parts = fan_out(first, last, L, P, F)
+    startable = heard_by_starts(first, common, L, P)
     for instance in range(begin_at, instances):
+        if common == last and not startable and M[M[m.INSTANCE_RUNS] + instance] == 0:
+            continue
         own = common
         while own < last and P[P[m.P_INSTANCE] + own] != instance:
             own += 1
         own_end = own
         while own_end < last and P[P[m.P_INSTANCE] + own_end] == instance:
             own_end += 1
-        moves, parts = fan_out(first, last, L, P, F)
         wanted = (M[M[m.INSTANCE_RUNS] + instance] + L[m.STARTS]) * moves * widest + 1
         if not room(wanted, wanted * parts, L, M):
             M[m.RESUME] = instance
@@ -407,6 +410,18 @@ def offer_all(first, last, first_instance, instances, now, widest, L, M, P, F, X
             merged = gather(P, first, common, own, own_end)
             step(instance, 0, merged[m.P_COUNT], now, P[P[m.P_PLACE] + first], L, M, merged, F, X)
     return DONE
+
+
+@compiled
+def heard_by_starts(first, last, L, P):
+    """Whether a run that has matched nothing listens to any of these symbols."""
+    sets = 0
+    for at in range(first, last):
+        sets |= P[P[m.P_SETS] + at]
+    for number in range(L[m.STARTS]):
+        if L[L[m.STATE_START_INTEREST] + L[L[m.START_STATES] + number]] & sets:
+            return True
+    return False
 
 
 @compiled
