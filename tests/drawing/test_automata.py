@@ -1,14 +1,11 @@
 """Graphs of automata: states, edges, strengths, domains and timers."""
 
-import json
-
 import pytest
 
 from penstock import parse
 from penstock.automaton.compile import compile_pattern
 from penstock.drawing.automata import graphs
 from penstock.drawing.graph import Graph
-from penstock.drawing.json_form import to_json
 
 
 def graph_of(text: str) -> Graph:
@@ -140,21 +137,3 @@ def test_the_generative_state_is_last_and_every_other_leads_on(text: str) -> Non
         assert all(state.kind != "generative" and state.waits for state in others)
         entered = {move.target for _, _, move in graph.edges()}
         assert entered == {n for n, state in enumerate(graph.states) if state.kind != "start"}
-
-
-def test_json(text: str) -> None:
-    programs = compile_pattern(parse(text))
-    form = to_json(programs)
-    assert json.loads(json.dumps(form)) == form
-    found = [
-        (automaton["name"], state["name"], wait["label"], wait["strong"], move["target"])
-        for automaton in form["automata"]
-        for state in automaton["states"]
-        for wait in state["waits"]
-        for move in wait["moves"]
-    ]
-    assert found == [
-        (graph.name, graph.states[source].name, wait.label, wait.strong, move.target)
-        for graph in graphs(programs)
-        for source, wait, move in graph.edges()
-    ]
