@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from penstock.events.table import EventTable, make_table
 Ints = NDArray[np.int64]
 RANKS = 1 << 20
 """Timers of one definition come before those of the next; none has so many."""
+BATCH = 1 << 17
 PRIMITIVE = -1
 """Stands for the input, where definitions are numbered."""
 
@@ -49,7 +51,10 @@ class Engine:
         self.symbols = [Symbols() for _ in self.programs]
 
     def feed(self, table: EventTable, until: int) -> list[Composite]:
-        """Consumes a batch and fires the timers before ``until``; returns the composites made."""
+        """Consumes events and fires the timers before ``until``; returns the composites made."""
+        return [one for batch, progress in batches(table, until) for one in self._consume(batch, progress)]
+
+    def _consume(self, table: EventTable, until: int) -> list[Composite]:
         count = len(table)
         self.events.add(table)
         keys = Keys(np.asarray(table.field("hi")), np.full(count, EVENT), np.arange(self.fed, self.fed + count))
@@ -107,6 +112,14 @@ class Engine:
         for n, selected in enumerate(engine.program.selected):
             values[selected.name] = decode(int(made.kinds[one, n]), int(made.values[one, n]), self.pool)
         return values
+
+
+def batches(table: EventTable, until: int) -> Iterator[tuple[EventTable, int]]:
+    """A table cut into batches that the processor's caches can hold, each with how far timers may fire after it."""
+    for start in range(0, max(len(table), 1), BATCH):
+        batch = table.slice(start, BATCH)
+        last = start + BATCH >= len(table)
+        yield batch, until if last else int(batch.field("hi")[-1].as_py())
 
 
 class Rows:

@@ -9,6 +9,7 @@ from penstock.engine.compiled import compiled
 from penstock.engine.vm import mix
 
 Ints = NDArray[np.int64]
+STRETCH = 8192
 
 
 class Instances:
@@ -26,16 +27,20 @@ class Instances:
 
     def numbers(self, kinds: Ints, values: Ints) -> Ints:
         """The instance of each row of values; -1 where one is null."""
-        while self.count + len(kinds) > len(self.kinds):
+        found = np.empty(len(kinds), np.int64)
+        for start in range(0, len(kinds), STRETCH):
+            some = slice(start, start + STRETCH)
+            self._make_room(len(kinds[some]))
+            self.count = find(kinds[some], values[some], self.kinds, self.values, self.count, self._slots, found[some])
+        return found
+
+    def _make_room(self, more: int) -> None:
+        while self.count + more > len(self.kinds):
             self.kinds = np.concatenate([self.kinds, np.zeros_like(self.kinds)])
             self.values = np.concatenate([self.values, np.zeros_like(self.values)])
-        if 2 * (self.count + len(kinds)) > len(self._slots):
-            size = 1 << int(4 * (self.count + len(kinds))).bit_length()
-            self._slots = np.full(size, -1, np.int64)
+        if 2 * (self.count + more) > len(self._slots):
+            self._slots = np.full(1 << (4 * (self.count + more)).bit_length(), -1, np.int64)
             rehash(self.kinds, self.values, self.count, self._slots)
-        found = np.empty(len(kinds), np.int64)
-        self.count = find(kinds, values, self.kinds, self.values, self.count, self._slots, found)
-        return found
 
 
 @compiled
