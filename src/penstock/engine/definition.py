@@ -16,7 +16,7 @@ from penstock.engine.code import Code
 from penstock.engine.keys import Instances
 from penstock.engine.layout import Tables
 from penstock.engine.runner import Made, Runner
-from penstock.engine.symbols import TIMER, Delivery, Keys, Piece, joined_keys, memberships
+from penstock.engine.symbols import TIMER, Chosen, Delivery, Keys, Piece, joined_keys, memberships
 from penstock.engine.values import Pool, constant, read_column
 from penstock.errors import PatternError
 
@@ -35,7 +35,7 @@ class Completed:
 class Batch:
     """The symbols of one batch: tables one after the other, with their keys, times and numbers."""
 
-    pieces: list[Piece]
+    symbols: list[Chosen]
     keys: Keys
     lo: Ints
     numbers: Ints
@@ -75,14 +75,13 @@ class Detection:
         self, batch: Batch, bits: dict[int, Ints], instances: Instances, pool: Pool, until: int, rank: int
     ) -> Completed:
         """Detects over a batch; ``rank`` is added to timers' orders to place them among other definitions'."""
-        tables = [piece.table for piece in batch.pieces]
-        rows, owners, sets = self.delivery.deliver(tables, bits[id(self)], instances, pool)
+        rows, owners, sets = self.delivery.deliver(batch.symbols, bits[id(self)], instances, pool)
         inner = [
             (bit, side, side.advance(batch, bits, instances, pool, until, rank))
             for number, sides in enumerate(self.sides)
             for bit, side in enumerate(sides, self._side_bit(number))
         ]
-        if not inner and len(batch.pieces) == 1:
+        if not inner and len(batch.symbols) == 1:
             keys = batch.keys.take(rows)
             places = np.concatenate([[0], np.cumsum(np.diff(rows) != 0)]) if len(rows) else rows
             given = _places(places, keys.instant, batch.lo[rows], owners, batch.numbers[rows], sets)
@@ -189,30 +188,28 @@ class DefinitionEngine:
             [memberships(one.program.sets, piece, self.defined, self.zone) for piece in pieces] for one in detections
         ]
         rows = [np.flatnonzero(np.bitwise_or.reduce(some)) for some in zip(*masks, strict=True)]
-        kept = [
-            Piece(piece.table.take(chosen), piece.keys.take(chosen), piece.definition)
-            for piece, chosen in zip(pieces, rows, strict=True)
-        ]
+        kept = [Chosen(piece.table, chosen) for piece, chosen in zip(pieces, rows, strict=True)]
         bits = {
             id(one): _joined([mask[chosen] for mask, chosen in zip(some, rows, strict=True)])
             for one, some in zip(detections, masks, strict=True)
         }
-        total = sum(len(piece.table) for piece in kept)
+        total = sum(len(chosen) for chosen in kept)
         numbers = np.arange(self.symbols, self.symbols + total)
         self.symbols += total
         self._read(kept, pool)
-        keys = joined_keys([piece.keys for piece in kept])
-        lo = _joined([np.asarray(piece.table.field("lo")) for piece in kept])
+        keys = joined_keys([piece.keys.take(chosen) for piece, chosen in zip(pieces, rows, strict=True)])
+        lo = _joined([np.asarray(one.table.field("lo"))[one.rows] for one in kept])
         batch = Batch(kept, keys, lo, numbers, self._known(pool))
         return self.detection.advance(batch, bits, self.instances, pool, until, rank), rows
 
-    def _read(self, pieces: list[Piece], pool: Pool) -> None:
+    def _read(self, symbols: list[Chosen], pool: Pool) -> None:
         """The values that conditions read of the symbols."""
         if not self.code.columns:
             return
         columns = list(self.code.columns)
-        for piece in pieces:
-            read = [read_column(column, piece.table, self.zone, pool) for column in columns]
+        for chosen in symbols:
+            table = chosen.table.take(chosen.rows)
+            read = [read_column(column, table, self.zone, pool) for column in columns]
             self.kinds = np.concatenate([self.kinds, np.stack([kinds for kinds, _ in read], axis=1)])
             self.values = np.concatenate([self.values, np.stack([bits for _, bits in read], axis=1)])
 

@@ -9,8 +9,7 @@ again with more.
 from __future__ import annotations
 
 import numpy as np
-from numba import carray, types
-from numba.core import cgutils
+from numba import types
 from numba.extending import intrinsic
 
 from penstock.engine import memory as m
@@ -23,12 +22,13 @@ DONE, GROW = range(2)
 
 @intrinsic
 def pointer(typing_context, address):
-    """An address as a pointer."""
+    """An address as a pointer to integers: one word to pass on, and nothing to count."""
+    kind = types.CPointer(types.int64)
 
     def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], cgutils.voidptr_t)
+        return builder.inttoptr(arguments[0], context.get_value_type(kind))
 
-    return types.voidptr(address), generate
+    return kind(address), generate
 
 
 @compiled
@@ -232,11 +232,11 @@ def prepare_start(start, M):
 @compiled
 def look_back(first_instance, last_instance, layout, memory, places, parts, values):
     """Ends the starts of new instances that symbols before their first would have failed."""
-    L = carray(pointer(layout.ctypes.data), layout.size, np.int64)
-    M = carray(pointer(memory.ctypes.data), memory.size, np.int64)
-    P = carray(pointer(places.ctypes.data), places.size, np.int64)
-    F = carray(pointer(parts.ctypes.data), parts.size, np.int64)
-    X = carray(pointer(values.ctypes.data), values.size, np.int64)
+    L = pointer(layout.ctypes.data)
+    M = pointer(memory.ctypes.data)
+    P = pointer(places.ctypes.data)
+    F = pointer(parts.ctypes.data)
+    X = pointer(values.ctypes.data)
     for instance in range(first_instance, last_instance):
         for number in range(L[m.STARTS]):
             prepare_start(L[L[m.START_STATES] + number], M)
@@ -321,11 +321,11 @@ def advance(until, first_instance, instances, widest, layout, memory, places, pa
 
     The arrays are used through bare pointers: counting references at each call would cost more than the work.
     """
-    L = carray(pointer(layout.ctypes.data), layout.size, np.int64)
-    M = carray(pointer(memory.ctypes.data), memory.size, np.int64)
-    P = carray(pointer(places.ctypes.data), places.size, np.int64)
-    F = carray(pointer(parts.ctypes.data), parts.size, np.int64)
-    X = carray(pointer(values.ctypes.data), values.size, np.int64)
+    L = pointer(layout.ctypes.data)
+    M = pointer(memory.ctypes.data)
+    P = pointer(places.ctypes.data)
+    F = pointer(parts.ctypes.data)
+    X = pointer(values.ctypes.data)
     return consume(until, first_instance, instances, widest, L, M, P, F, X)
 
 
@@ -407,8 +407,9 @@ def offer_all(first, last, first_instance, instances, now, widest, L, M, P, F, X
         if own == own_end:
             step(instance, first, common, now, P[P[m.P_PLACE] + first], L, M, P, F, X)
         else:
-            merged = gather(P, first, common, own, own_end)
-            step(instance, 0, merged[m.P_COUNT], now, P[P[m.P_PLACE] + first], L, M, merged, F, X)
+            seen = gather(P, first, common, own, own_end)
+            step(instance, 0, seen[m.P_COUNT], now, P[P[m.P_PLACE] + first], L, M, pointer(seen.ctypes.data), F, X)
+            seen[m.P_COUNT] = 0  # the array must live until here
     return DONE
 
 

@@ -55,6 +55,22 @@ class Piece:
     definition: str | None = None
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """The rows of a table that became symbols."""
+
+    table: EventTable
+    rows: Ints
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str, some: Ints) -> pa.Array | None:
+        """A field or an attribute of some of them; ``None`` if the table has no such column."""
+        column = column_of(self.table, name)
+        return None if column is None else column.take(pa.array(self.rows[some]))
+
+
 def memberships(sets: tuple[DescribableSet, ...], piece: Piece, defined: frozenset[str], zone: str) -> Ints:
     """For each row of a piece a mask of the sets that it is in, as far as its columns can tell."""
     bits = np.zeros(len(piece.table), np.int64)
@@ -92,17 +108,15 @@ class Delivery:
             else:
                 self.common |= 1 << number
 
-    def deliver(
-        self, tables: list[EventTable], bits: Ints, instances: Instances, pool: Pool
-    ) -> tuple[Ints, Ints, Ints]:
-        """Symbol, instance (-1: all) and sets of each delivery; ``bits`` are the sets of all tables' rows."""
+    def deliver(self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool) -> tuple[Ints, Ints, Ints]:
+        """Symbol, instance (-1: all) and sets of each delivery; ``bits`` are the sets of all symbols."""
         inside = np.flatnonzero(bits & self.common)
         rows = [inside]
         numbers = [np.full(len(inside), -1 if self.parameters else 0, np.int64)]
         masks = [bits[inside] & self.common]
         for attributes, mask in self.bound.items():
             inside = np.flatnonzero(bits & mask)
-            found = self._instances(tables, attributes, inside, instances, pool)
+            found = self._instances(symbols, attributes, inside, instances, pool)
             known = found >= 0
             rows.append(inside[known])
             numbers.append(found[known])
@@ -113,30 +127,20 @@ class Delivery:
         return _merged(np.concatenate(rows), np.concatenate(numbers), np.concatenate(masks))
 
     def _instances(
-        self, tables: list[EventTable], attributes: tuple[str, ...], rows: Ints, instances: Instances, pool: Pool
+        self, symbols: list[Chosen], attributes: tuple[str, ...], rows: Ints, instances: Instances, pool: Pool
     ) -> Ints:
-        if len(tables) == 1 and len(attributes) == 1:
-            array = column_of(tables[0], attributes[0])
-            if array is None:
-                return np.full(len(rows), -1, np.int64)
-            if pa.types.is_floating(array.type):
-                instances.floats.add(0)
-            whole = array if len(rows) == len(array) else array.take(pa.array(rows))
-            column_kinds, column_values = encode_key(whole, pool)
-            return instances.numbers(column_kinds.reshape(-1, 1), column_values.reshape(-1, 1))
         kinds = np.zeros((len(rows), len(attributes)), np.int64)
         values = np.zeros((len(rows), len(attributes)), np.int64)
         start = 0
-        for table in tables:
-            here = np.flatnonzero((rows >= start) & (rows < start + len(table)))
-            local = pa.array(rows[here] - start)
-            for column, attribute in enumerate(attributes):
-                array = column_of(table, attribute)
-                if array is not None:
-                    if pa.types.is_floating(array.type):
-                        instances.floats.add(column)
-                    kinds[here, column], values[here, column] = encode_key(array.take(local), pool)
-            start += len(table)
+        for chosen in symbols:
+            first, last = np.searchsorted(rows, [start, start + len(chosen)])
+            for number, attribute in enumerate(attributes):
+                column = chosen.column(attribute, rows[first:last] - start)
+                if column is not None:
+                    if pa.types.is_floating(column.type):
+                        instances.floats.add(number)
+                    kinds[first:last, number], values[first:last, number] = encode_key(column, pool)
+            start += len(chosen)
         return instances.numbers(kinds, values)
 
 
