@@ -265,3 +265,10 @@ def test_real_alarms_are_read_as_they_are():
     assert first.hi == 30_685_000_000
     assert set(first.attributes) == {"alarm_id", "device_id", "start_timestamp", "end_timestamp"}
     assert len(table.field("type").unique()) == 18
+
+
+def test_a_csv_quote_that_is_not_closed_is_an_error_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    path.write_text('type,time,v\nA,1,2\nA,2,"3\nA,3,4\n')
+    with pytest.raises(DataError, match="line 3: a quote is not closed"):
+        read_events([path])

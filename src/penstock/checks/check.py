@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from penstock.algebra.names import check_names, without_lets
 from penstock.algebra.pattern import Pattern
-from penstock.automaton.compile import compile_pattern
 from penstock.checks.labels import check_labels
 from penstock.checks.parameters import (
     check_composite_attributes,
     check_parameters,
     check_selected,
 )
+from penstock.checks.sizes import check_sizes
 from penstock.checks.timings import check_repetitions, check_timings
 from penstock.languages.core.parser import parse_syntax
 
@@ -20,7 +20,7 @@ CHECKS = (
     check_parameters,
     check_selected,
     check_composite_attributes,
-    compile_pattern,
+    check_sizes,
     check_labels,
 )
 """What a pattern must pass, in order; named sets are written out before."""

@@ -58,21 +58,23 @@ class Engine:
         count = len(table)
         self.events.add(table)
         keys = Keys(np.asarray(table.field("hi")), np.full(count, EVENT), np.arange(self.fed, self.fed + count))
-        pieces = {PRIMITIVE: Piece(table, keys)}
-        starts = {PRIMITIVE: self.fed}
+        pieces = [(PRIMITIVE, Piece(table, keys), np.arange(self.fed, self.fed + count))]
         self.fed += count
         made: list[Composite] = []
         for number, engine in enumerate(self.engines):
-            wanted = [one for one in pieces if self._meets(engine.program.name, one)]
-            completed, rows = engine.advance([pieces[one] for one in wanted], self.pool, until, number * RANKS)
-            for one, chosen in zip(wanted, rows, strict=True):
-                self.symbols[number].add(one, starts[one] + chosen)
+            wanted = [one for one in pieces if self._meets(engine.program.name, one[0])]
+            completed, rows = engine.advance([piece for _, piece, _ in wanted], self.pool, until, number * RANKS)
+            for (owner, _, numbers), chosen in zip(wanted, rows, strict=True):
+                self.symbols[number].add(owner, numbers[chosen])
             fresh = self._composites(number, completed)
-            starts[number] = len(self.found[number])
+            if any(self._meets(later.name, number) for later in self.programs[number + 1 :]):
+                start = len(self.found[number])
+                for alike in _alike(fresh):
+                    composites = _table([fresh[one] for one in alike], engine)
+                    piece = Piece(composites, completed.keys.take(alike), engine.program.name)
+                    pieces.append((number, piece, start + alike))
             self.found[number] += fresh
             made += fresh
-            if fresh:
-                pieces[number] = Piece(_table(fresh, engine), completed.keys, engine.program.name)
         return made
 
     def _meets(self, name: str, piece: int) -> bool:
@@ -163,6 +165,15 @@ class Symbols:
     def of(self, numbers: Ints) -> tuple[Ints, Ints]:
         """Owner and row of each symbol."""
         return self.owners[numbers], self.rows[numbers]
+
+
+def _alike(composites: list[Composite]) -> list[Ints]:
+    """The numbers of composites whose attributes are of the same kinds, so that a table can hold them."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for number, composite in enumerate(composites):
+        kinds = tuple("number" if type(v) in (int, float) else type(v).__name__ for v in composite.attributes.values())
+        groups.setdefault(kinds, []).append(number)
+    return [np.array(numbers, np.int64) for numbers in groups.values()]
 
 
 def _labels(mask: int, labels: list[str]) -> frozenset[str]:

@@ -10,12 +10,12 @@ import numpy as np
 from penstock.algebra.conditions import And, Attribute, Comparison, Parameter
 from penstock.algebra.expressions import After, AtClock, AtInstant
 from penstock.automaton.program import Alternative, Option, Position, Program
+from penstock.checks.sizes import MAX_BITS
 from penstock.engine import memory as m
 from penstock.engine.code import Code
 from penstock.errors import PatternError
 from penstock.filters.split import split
 
-MAX_BITS = 62
 RELATIVE, CLOCK, INSTANT = range(3)
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.algebra.expressions import AtClock
+from penstock.algebra.expressions import After, AtClock, AtInstant
 from penstock.automaton.program import Program
 from penstock.engine import kernel, lists
 from penstock.engine import memory as m
 from penstock.engine.memory import NONE
-from penstock.events.times import DAY, next_clock_time, zone_of
+from penstock.errors import DataError
+from penstock.events.times import DAY, EARLIEST, next_clock_time, zone_of
 
 Ints = NDArray[np.int64]
 
@@ -37,6 +38,20 @@ class Made:
 
     def __len__(self) -> int:
         return len(self.lo)
+
+
+def _clock_times(clock: int, after: int, end: int, zone: str) -> list[int]:
+    """The instants after ``after`` at which it is that time of day, up to the first one past ``end``."""
+    minutes, seconds = divmod(clock, 60_000_000)
+    found: list[int] = []
+    at = max(after, EARLIEST)
+    while at <= end:
+        try:
+            at = next_clock_time(at, minutes // 60, minutes % 60, seconds, zone_of(zone))
+        except DataError:  # the calendar ends
+            break
+        found.append(at)
+    return found
 
 
 def joined_made(some: list[Made]) -> Made:
@@ -137,20 +152,31 @@ class Runner:
 
     def _known(self, values: dict[int, Any], places: Ints, until: int) -> tuple[dict[int, int], dict[int, Any]]:
         """What conditions read, and for timers at a time of day the instants at which it is that time."""
-        first, instants = [0], []
-        count = int(places[m.P_COUNT])
+        first: list[int] = [0]
+        instants: list[int] = []
         for timer in self.program.timers:
-            if isinstance(timer.spec, AtClock) and count:
-                minutes, seconds = divmod(timer.spec.microseconds, 60_000_000)
-                times = m.table(places, m.P_INSTANT, count)
-                at, last = int(times[0]) - 1, max(until, int(times[-1])) + DAY
-                while at <= last:
-                    at = next_clock_time(at, minutes // 60, minutes % 60, seconds, zone_of(self.zone))
-                    instants.append(at)
+            if isinstance(timer.spec, AtClock):
+                last = int(NONE)
+                for start, end in self._times_of_setting(places, until):
+                    times = _clock_times(timer.spec.microseconds, max(start, last), end, self.zone)
+                    last = times[-1] if times else last
+                    instants += times
+                instants.append(int(m.FAR))
             first.append(len(instants))
         clock = {m.CLOCK_FIRST: first, m.CLOCK_INSTANTS: instants}
         counts = {cell: value for cell, value in values.items() if isinstance(value, int)}
         return counts, {cell: value for cell, value in values.items() if cell not in counts} | clock
+
+    def _times_of_setting(self, places: Ints, until: int) -> list[tuple[int, int]]:
+        """Stretches of time, in order, in which a timer may be set: by a place or a timer, or by what follows."""
+        count = int(places[m.P_COUNT])
+        times = m.table(places, m.P_INSTANT, count)
+        ends = [(int(times[0]), int(times[-1]))] if count else []
+        ends += [(int(waiting.min()), int(waiting.max())) for waiting, _ in self._queues() if len(waiting)]
+        specs = [timer.spec for timer in self.program.timers]
+        ends += [(spec.microseconds, spec.microseconds) for spec in specs if isinstance(spec, AtInstant)]
+        further = sum(spec.microseconds if isinstance(spec, After) else 2 * DAY for spec in specs)
+        return sorted((start - 1, min(end + further, max(until, end))) for start, end in ends if start <= until)
 
     def remember(self, places: Ints, until: int) -> None:
         """Symbols of a batch that instances yet to come must know, and how far timers have fired."""

@@ -51,7 +51,7 @@ def from_arrow(
     >>> event.type, event.lo, event.attributes
     ('11', 30685000000, {'alarm_id': 11, 'device': 'd1', 'start': 30685})
     """
-    table = arrow_table(data)
+    table = _without_index(arrow_table(data))
     options: dict[str, Any] = {"type": type, "zone": zone, "clock_error": clock_error, "time_unit": time_unit}
     given = {name: value for name, value in options.items() if value}
     if isinstance(columns, Columns):
@@ -62,6 +62,13 @@ def from_arrow(
     if "parts" in names and not is_parts_column(_column(table, names["parts"])):
         names.pop("parts")
     return _Reading(table, names, mapping, BadRows(), untyped).events(origin_of(origin), on_bad)
+
+
+def _without_index(table: pa.Table) -> pa.Table:
+    """The table without the columns that pandas adds for an index that has no name."""
+    names = table.column_names
+    index = [name for name in names if name.startswith("__index_level_") and name.endswith("__")]
+    return table.drop_columns(index) if index else table
 
 
 def arrow_table(data: Any) -> pa.Table:

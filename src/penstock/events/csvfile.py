@@ -23,7 +23,7 @@ def read_csv(path: Path, columns: Columns, on_bad: OnBad | None = None) -> tuple
 
     Attributes have the type that all values of their column have; empty cells are absent.
     """
-    _check_encoding(path)
+    _check_text(path)
     rows = CsvRows(path, columns.names)
     if not rows.header:
         return None
@@ -36,13 +36,26 @@ def read_csv(path: Path, columns: Columns, on_bad: OnBad | None = None) -> tuple
         raise DataError(f"{path}: {error.message}", hint=error.hint) from None
 
 
-def _check_encoding(path: Path) -> None:
+def _check_text(path: Path) -> None:
+    """Refuses a file that is not UTF-8, or whose last quote is not closed and would swallow what follows it."""
     content = path.read_bytes()
     try:
         content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataError(f"{path}, line {line}: not UTF-8", hint="save the file as UTF-8") from None
+    if content.count(b'"') % 2:
+        line = _line_of_open_quote(content)
+        raise DataError(f"{path}, line {line}: a quote is not closed", hint='inside quotes, write " twice')
+
+
+def _line_of_open_quote(content: bytes) -> int:
+    is_open, opened = False, 1
+    for line, text in enumerate(content.split(b"\n"), 1):
+        if text.count(b'"') % 2:
+            is_open = not is_open
+            opened = line if is_open else opened
+    return opened
 
 
 def _texts(path: Path, rows: CsvRows, on_bad: OnBad | None) -> pa.Table:

@@ -47,6 +47,9 @@ EXPECTED = (
 
 _HINTS = (
     (r"\[\s*(!|¬|not\b)[^\[\]]*$", "]", "a negation says what it is taken from: [!A in {A, B}]"),
+    (r"(<|>|=)\s*$", ")", "a value is missing: write temp < 15, say"),
+    (r"\([^()]*$", ",", "conditions are joined with AND"),
+    (r"(;|\|)\s*$", "", "write what comes next, such as [B]"),
     (r"\)\s*$", "", "a timing goes on with its timer: (A, B){T = 5 min}"),
     (r"^\s*\w+\s*$", "=", "write NAME := for a composite type, let NAME = for sets"),
     (r"", "in", "a scope stands in brackets: (C in {S})"),
