@@ -40,16 +40,7 @@ def _mapped(record: Mapping[str, Any], columns: Columns) -> dict[str, str]:
     begin = columns.time_from
     if begin is None and columns.time_to:
         begin = next((name for name in ("lo", "timelo") if name in record), "time")
-    pairs = {
-        "type": columns.type_from if columns.type is None else None,
-        "lo" if columns.time_to else "time": begin,
-        "hi": columns.time_to,
-        "source": columns.source_from,
-        "id": columns.id_from,
-        "seq": columns.seq_from,
-        "arrival": columns.arrival_from,
-    }
-    return {field: key for field, key in pairs.items() if key}
+    return {field: key for field, key in columns.given(begin).items() if key}
 
 
 def _hidden(columns: Columns) -> tuple[str, ...]:

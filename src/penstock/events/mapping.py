@@ -63,6 +63,18 @@ class Columns:
         """
         return self.type is not None or any(getattr(self, option) for option in _OPTIONS.values())
 
+    def given(self, begin: str | None) -> dict[str, str | None]:
+        """For each field, where it was said to be; ``begin`` is where times begin."""
+        return {
+            "type": self.type_from if self.type is None else None,
+            "lo" if self.time_to else "time": begin,
+            "hi": self.time_to,
+            "source": self.source_from,
+            "id": self.id_from,
+            "seq": self.seq_from,
+            "arrival": self.arrival_from,
+        }
+
     def column_of(self, field: str) -> str:
         """What the records call a field.
 

@@ -48,16 +48,7 @@ def _mapped(there: Collection[str], columns: Columns) -> dict[str, str]:
     begin = columns.time_from
     if begin is None and columns.time_to is not None:
         begin = next((name for name in ("lo", "timelo", "time") if name in there), None)
-    pairs = {
-        "type": columns.type_from if columns.type is None else None,
-        "lo" if columns.time_to else "time": begin,
-        "hi": columns.time_to,
-        "source": columns.source_from,
-        "id": columns.id_from,
-        "seq": columns.seq_from,
-        "arrival": columns.arrival_from,
-    }
-    return {field: _existing(name, there) for field, name in pairs.items() if name is not None}
+    return {field: _existing(name, there) for field, name in columns.given(begin).items() if name is not None}
 
 
 def _existing(column: str, there: Collection[str]) -> str:
