@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from penstock.algebra.pattern import Pattern
+from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
 from penstock.events.event import Event
 from penstock.events.found import Composite
@@ -40,7 +41,7 @@ def engine_detect(
     table = table_of(events)
     ends = table.field("hi").to_pylist()
     end = max([*ends, *([until] if until is not None else [])], default=0)
-    engine = Engine(pattern, restart=restart, zone=zone)
+    engine = Engine(pattern, Choice(restart=restart, zone=zone))
     edges = sorted({0, len(table), *(min(cut, len(table)) for cut in cuts)})
     found = []
     for start, stop in zip(edges, [*edges[1:], None], strict=True):

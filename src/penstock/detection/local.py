@@ -13,6 +13,7 @@ from penstock.checks.check import parse
 from penstock.detection.composites import Composites, composites_table
 from penstock.detection.kinds import kinds_of
 from penstock.detection.parts import Attributes, PartWriter
+from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
 from penstock.errors import PatternError, nearest
 from penstock.events.arrow import from_arrow
@@ -83,7 +84,7 @@ def detect(
     wanted = kinds.only(only)
     end = None if until is None else instant(until, None, zone, round_up=True)
     last = max(np.asarray(table.field("hi")).max(initial=NEVER), end if end is not None else NEVER)
-    found = Engine(whole, zone=zone or "UTC", restart=restart).feed(table, int(last) + 1)
+    found = Engine(whole, Choice(zone=zone or "UTC", restart=restart)).feed(table, int(last) + 1)
     writer = PartWriter(kinds, _carrier(carry, table))
     kept = [one for one in found if one.type in wanted.attributes]
     return Composites(composites_table(_in_order(kept), wanted, writer), repeated)

@@ -16,8 +16,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def cache_folder() -> Path:
     """Where compiled code is kept: a folder of its own for each version of the kernel's text."""
-    texts = sorted(Path(__file__).parent.glob("*.py"))
-    version = hashlib.sha256(b"".join(path.read_bytes() for path in texts)).hexdigest()[:16]
+    texts = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    compiled_ones = [text for text in texts if b"@compiled" in text or b"HEADER = " in text]
+    version = hashlib.sha256(b"".join(compiled_ones)).hexdigest()[:16]
     given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     home = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
     return Path(given or home) / "penstock" / f"kernel-{version}"
@@ -34,10 +35,19 @@ def is_compiled() -> bool:
 
 def compiled(function: F) -> F:
     """The function, compiled to machine code when it is first called, or read from disk."""
+    return _compiled(function, inline=False)
+
+
+def inlined(function: F) -> F:
+    """A compiled function that becomes part of each function that calls it: calls cost more than small functions do."""
+    return _compiled(function, inline=True)
+
+
+def _compiled(function: F, inline: bool) -> F:
     elsewhere = config.CACHE_DIR
     config.CACHE_DIR = _FOLDER
     try:
-        made: F = njit(cache=True)(function)
+        made: F = njit(cache=True, forceinline=inline)(function)
     finally:
         config.CACHE_DIR = elsewhere
     return made

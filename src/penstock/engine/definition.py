@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
 from penstock.algebra.conditions import Parameter, bindings
 from penstock.algebra.node import walk
 from penstock.automaton.program import Program
@@ -15,12 +13,12 @@ from penstock.engine import memory as m
 from penstock.engine.code import Code
 from penstock.engine.keys import Instances
 from penstock.engine.layout import Tables
+from penstock.engine.memory import Ints
 from penstock.engine.runner import Made, Runner
-from penstock.engine.symbols import TIMER, Chosen, Delivery, Keys, Piece, joined_keys, memberships
+from penstock.engine.selection import places_of
+from penstock.engine.symbols import TIMER, Chosen, Delivery, Keys, Membership, Piece, joined_keys, select
 from penstock.engine.values import Pool, constant, read_column
 from penstock.errors import PatternError
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -33,28 +31,57 @@ class Completed:
 
 @dataclass(frozen=True)
 class Batch:
-    """The symbols of one batch: tables one after the other, with their keys, times and numbers."""
+    """The symbols of one batch: tables one after the other, with their keys, times, numbers and identities."""
 
     symbols: list[Chosen]
     keys: Keys
     lo: Ints
-    numbers: Ints
+    first: int
+    identities: Ints
+    all_identities: Ints
     values: dict[int, Any]
+
+    @property
+    def is_one_table(self) -> bool:
+        """Whether the symbols are in the order of their places."""
+        return len(self.symbols) == 1
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a pattern is detected, beyond what it says: zone, context, limits, and whether ended runs are reported."""
+
+    zone: str = "UTC"
+    restart: bool = False
+    context: str = "continuous"
+    runs_per_instance: int = m.FAR
+    age: int = 0
+    runs: int = m.FAR
+    incomplete: bool = False
+
+    def counts(self, is_side: bool) -> dict[int, int]:
+        """As the kernel takes it; only a definition's own runs are reported."""
+        return {
+            m.CONTEXT: m.CONTEXTS.index(self.context),
+            m.MOST_RUNS: self.runs_per_instance,
+            m.AGE: self.age,
+            m.MOST_LIVE: self.runs,
+            m.REPORTS: int(self.incomplete and not is_side),
+        }
 
 
 class Detection:
     """One program of a definition, with the sides of each ``||`` in it."""
 
-    def __init__(self, program: Program, parameters: tuple[str, ...], code: Code, zone: str, restart: bool) -> None:
+    def __init__(self, program: Program, parameters: tuple[str, ...], code: Code, choice: Choice) -> None:
         self.program = program
-        self.zone = zone
         self.parameters = parameters
         self.sides = [
-            [Detection(side, parameters if _reads_parameters(side) else (), code, zone, restart) for side in sides]
+            [Detection(side, parameters if _reads_parameters(side) else (), code, choice) for side in sides]
             for sides in program.sides
         ]
         self.delivery = Delivery(program, parameters)
-        self.runner = Runner(program, *Tables(program, parameters, code, restart).build(), zone)
+        self.runner = Runner(program, Tables(program, parameters, code, choice.restart).build(), choice.zone)
         self.reads = True
         if parameters and not _binds_at_start(program, parameters):
             if self.sides:
@@ -81,15 +108,14 @@ class Detection:
             for number, sides in enumerate(self.sides)
             for bit, side in enumerate(sides, self._side_bit(number))
         ]
-        if not inner and len(batch.symbols) == 1:
-            keys = batch.keys.take(rows)
-            places = np.concatenate([[0], np.cumsum(np.diff(rows) != 0)]) if len(rows) else rows
-            given = _places(places, keys.instant, batch.lo[rows], owners, batch.numbers[rows], sets)
-            return self._completed(batch, given, _NO_PARTS, instances, keys, places, until, rank)
+        if not inner and batch.is_one_table:
+            identity = int(batch.identities[0]) if len(batch.identities) else 0
+            given = places_of(rows, batch.keys.instant, batch.lo, owners, sets, batch.first, identity)
+            return self._completed(batch, given, _NO_PARTS, instances, batch.keys.take(rows), until, rank)
         keys = joined_keys([batch.keys.take(rows), *(done.keys for _, _, done in inner)])
         order, places = keys.order()
-        offset, first, last = 0, [], []
-        lo, owner, mask, symbol = [batch.lo[rows]], [owners], [sets], [batch.numbers[rows]]
+        lo, owner, mask, symbol = [batch.lo[rows]], [owners], [sets], [rows + batch.first]
+        identity = [batch.identities[rows]]
         side_number = [np.full(len(rows), -1, np.int64)]
         total = 0
         for bit, side, done in inner:
@@ -98,54 +124,32 @@ class Detection:
             owner.append(made.instance if side.parameters or not self.parameters else np.full(len(made), -1))
             mask.append(np.full(len(made), 1 << bit))
             symbol.append(np.full(len(made), -1))
+            identity.append(np.full(len(made), -1))
             side_number.append(np.arange(total, total + len(made)))
-            first.append(made.offsets[:-1] + offset)
-            last.append(made.offsets[1:] + offset)
-            offset += len(made.symbols)
             total += len(made)
-        instances_of = np.concatenate(owner).astype(np.int64)[order]
+        instances_of = _joined(owner)[order]
         within = np.lexsort((instances_of, places))
         order, places = order[within], places[within]
         ordered = keys.take(order)
-        given = m.pack(
-            {m.P_COUNT: len(order)},
-            {
-                m.P_PLACE: places,
-                m.P_INSTANT: ordered.instant,
-                m.P_LO: np.concatenate(lo)[order],
-                m.P_INSTANCE: np.concatenate(owner)[order],
-                m.P_SYMBOL: np.concatenate(symbol)[order],
-                m.P_SETS: np.concatenate(mask)[order],
-                m.P_SIDE: np.concatenate(side_number)[order],
-            },
+        given = np.stack(
+            [
+                places,
+                ordered.instant,
+                *(_joined(column)[order] for column in (lo, owner, symbol, mask, side_number, identity)),
+            ],
+            axis=1,
         )
-        parts = m.pack(
-            {},
-            {
-                m.SIDE_FIRST: _joined(first),
-                m.SIDE_LAST: _joined(last),
-                m.PART_SYMBOL: _joined([done.made.symbols for _, _, done in inner]),
-                m.PART_LABELS: _joined([done.made.labels for _, _, done in inner]),
-            },
-        )
-        return self._completed(batch, given, parts, instances, ordered, places, until, rank)
+        made_parts = _side_parts([done.made for _, _, done in inner], batch.all_identities)
+        return self._completed(batch, given, made_parts, instances, ordered, until, rank)
 
     def _completed(
-        self,
-        batch: Batch,
-        given: Ints,
-        parts: Ints,
-        instances: Instances,
-        keys: Keys,
-        places: Ints,
-        until: int,
-        rank: int,
+        self, batch: Batch, given: Ints, parts: Ints, instances: Instances, keys: Keys, until: int, rank: int
     ) -> Completed:
         known = instances.count if self.parameters else 1
         read = {m.INSTANCE_KINDS: instances.kinds[:known], m.INSTANCE_VALUES: instances.values[:known]}
         made = self.runner.advance(given, parts, batch.values | (read if self.reads else {}), known, until)
         self.runner.remember(given, until)
-        return Completed(made, self._keys(made, keys, places, rank))
+        return Completed(made, self._keys(made, keys, given[:, m.PLACE], rank))
 
     def _side_bit(self, number: int) -> int:
         before = sum(len(sides) for sides in self.program.sides[:number])
@@ -166,70 +170,150 @@ class Detection:
 class DefinitionEngine:
     """Detects one definition over batches of symbols."""
 
-    def __init__(self, program: Program, defined: frozenset[str], zone: str, restart: bool) -> None:
+    def __init__(self, program: Program, defined: frozenset[str], choice: Choice) -> None:
         self.program = program
-        self.defined = defined
-        self.zone = zone
+        self.zone = choice.zone
         self.code = Code(_labels(program), list(program.parameters))
-        self.detection = Detection(program, program.parameters, self.code, zone, restart)
+        self.detection = Detection(program, program.parameters, self.code, choice)
+        self.detections = self.detection.all()
+        self.members = [Membership(one.program.sets, defined, choice.zone) for one in self.detections]
         table = self.code.table()
-        for one in self.detection.all():
-            one.runner.lay_out(table)
+        for one in self.detections:
+            one.runner.lay_out(table, choice.counts(is_side=one is not self.detection))
             one.reads = bool(self.code.rows)
+        self.unites = choice.context == "cumulative"
         self.instances = Instances(len(program.parameters))
-        self.symbols = 0
-        self.kinds: Ints = np.zeros((0, len(self.code.columns)), np.int64)
-        self.values: Ints = np.zeros((0, len(self.code.columns)), np.int64)
+        self.symbols = Symbols(len(self.code.columns))
 
     def advance(self, pieces: list[Piece], pool: Pool, until: int, rank: int) -> tuple[Completed, list[Ints]]:
         """Detects over a batch; also returns, for each piece, the rows that became symbols."""
-        detections = self.detection.all()
-        masks = [
-            [memberships(one.program.sets, piece, self.defined, self.zone) for piece in pieces] for one in detections
-        ]
-        rows = [np.flatnonzero(np.bitwise_or.reduce(some)) for some in zip(*masks, strict=True)]
-        kept = [Chosen(piece.table, chosen) for piece, chosen in zip(pieces, rows, strict=True)]
-        bits = {
-            id(one): _joined([mask[chosen] for mask, chosen in zip(some, rows, strict=True)])
-            for one, some in zip(detections, masks, strict=True)
-        }
-        total = sum(len(chosen) for chosen in kept)
-        numbers = np.arange(self.symbols, self.symbols + total)
-        self.symbols += total
-        self._read(kept, pool)
-        keys = joined_keys([piece.keys.take(chosen) for piece, chosen in zip(pieces, rows, strict=True)])
+        selected = [select(self.members, piece) for piece in pieces]
+        kept = [chosen for chosen, _ in selected]
+        bits = {id(one): _joined([masks[n] for _, masks in selected]) for n, one in enumerate(self.detections)}
+        keys = joined_keys([piece.keys.take(chosen.rows) for piece, chosen in zip(pieces, kept, strict=True)])
         lo = _joined([np.asarray(one.table.field("lo"))[one.rows] for one in kept])
-        batch = Batch(kept, keys, lo, numbers, self._known(pool))
-        return self.detection.advance(batch, bits, self.instances, pool, until, rank), rows
+        first = self.symbols.count
+        identities = self.symbols.add(_ranks(keys) if len(pieces) > 1 else np.arange(len(lo)), self._read(kept, pool))
+        batch = Batch(kept, keys, lo, first, identities, self.symbols.identities, self._known(pool))
+        completed = self.detection.advance(batch, bits, self.instances, pool, until, rank)
+        return completed, [chosen.rows for chosen in kept]
 
-    def _read(self, symbols: list[Chosen], pool: Pool) -> None:
-        """The values that conditions read of the symbols."""
-        if not self.code.columns:
-            return
+    def _read(self, symbols: list[Chosen], pool: Pool) -> tuple[Ints, Ints]:
+        """Kinds and bits of the values that conditions read of the symbols."""
         columns = list(self.code.columns)
+        shape = (sum(len(chosen) for chosen in symbols), len(columns))
+        kinds, bits = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        start = 0
         for chosen in symbols:
-            table = chosen.table.take(chosen.rows)
-            read = [read_column(column, table, self.zone, pool) for column in columns]
-            self.kinds = np.concatenate([self.kinds, np.stack([kinds for kinds, _ in read], axis=1)])
-            self.values = np.concatenate([self.values, np.stack([bits for _, bits in read], axis=1)])
+            end = start + len(chosen)
+            for number, column in enumerate(columns):
+                kinds[start:end, number], bits[start:end, number] = read_column(column, chosen, self.zone, pool)
+            start = end
+        return kinds, bits
 
     def _known(self, pool: Pool) -> dict[int, Any]:
         """What conditions read."""
+        identities: dict[int, Any] = {m.IDENTITIES: self.symbols.identities} if self.unites else {}
         if not self.code.rows:
-            return {}
+            return identities
         constants = [constant(value, pool) for value in self.code.constants]
         offsets, texts = pool.bytes()
-        return {
-            m.SYMBOL_BASE: 0,
+        return identities | {
             m.COLUMNS: len(self.code.columns),
             m.PARAMETERS: len(self.program.parameters),
-            m.SYMBOL_KINDS: self.kinds,
-            m.SYMBOL_VALUES: self.values,
+            m.SYMBOL_KINDS: self.symbols.kinds,
+            m.SYMBOL_VALUES: self.symbols.values,
             m.CONSTANT_KINDS: [kind for kind, _ in constants],
             m.CONSTANTS: [bits for _, bits in constants],
             m.POOL_OFFSETS: offsets,
             m.POOL_BYTES: texts,
         }
+
+    def compact(self) -> Ints | None:
+        """Forgets symbols that no run holds, if there are many; returns the old numbers of those that are kept."""
+        if not self.symbols.are_many:
+            return None
+        runners = [one.runner for one in self.detections]
+        for runner in runners:
+            runner.tidy(runner.memory.live(m.NOW))
+        held = np.zeros(self.symbols.count, bool)
+        for runner in runners:
+            held[runner.held()] = True
+        kept = np.flatnonzero(held)
+        numbers = np.cumsum(held) - 1
+        for runner in runners:
+            runner.renumber(numbers)
+        self.symbols.keep(kept)
+        return kept
+
+
+class Symbols:
+    """What a definition must know of its symbols, by their numbers: identities, and values that conditions read.
+
+    Numbers are given anew when symbols are forgotten; identities rise in the order of the input, and stay.
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.identities: Ints = np.zeros(0, np.int64)
+        self.kinds: Ints = np.zeros((0, columns), np.int64)
+        self.values: Ints = np.zeros((0, columns), np.int64)
+        self._met = 0
+        self._kept = 0
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.identities)
+
+    @property
+    def are_many(self) -> bool:
+        """Whether there are many more than were kept the last time."""
+        return self.count > 2 * self._kept + MANY
+
+    def add(self, ranks: Ints, read: tuple[Ints, Ints]) -> Ints:
+        """More symbols, with their ranks in the order of the input; returns their identities."""
+        identities = ranks + self._met
+        self._met += len(ranks)
+        self.identities = np.concatenate([self.identities, identities])
+        if self.kinds.shape[1]:
+            self.kinds = np.concatenate([self.kinds, read[0]])
+            self.values = np.concatenate([self.values, read[1]])
+        return identities
+
+    def keep(self, kept: Ints) -> None:
+        """Forgets all but these."""
+        self.identities = self.identities[kept]
+        if self.kinds.shape[1]:
+            self.kinds, self.values = self.kinds[kept], self.values[kept]
+        self._kept = len(kept)
+
+
+MANY = 1 << 17
+"""So many symbols are kept without asking whether a run holds them."""
+
+
+def _ranks(keys: Keys) -> Ints:
+    """The rank of each row in the order of the input."""
+    order = np.lexsort((keys.number, keys.kind, keys.instant))
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks
+
+
+def _side_parts(made: list[Made], identities: Ints) -> Ints:
+    """The parts of sides' composites, as the kernel takes them."""
+    ends = np.cumsum([0, *(len(one.symbols) for one in made)])
+    symbols = _joined([one.symbols for one in made])
+    return m.pack(
+        {},
+        {
+            m.SIDE_FIRST: _joined([one.offsets[:-1] + start for one, start in zip(made, ends, strict=False)]),
+            m.SIDE_LAST: _joined([one.offsets[1:] + start for one, start in zip(made, ends, strict=False)]),
+            m.PART_SYMBOL: symbols,
+            m.PART_LABELS: _joined([one.labels for one in made]),
+            m.PART_IDENTITY: identities[symbols],
+        },
+    )
 
 
 def _labels(program: Program) -> list[str]:
@@ -271,19 +355,10 @@ def _looked_back_at(program: Program, delivery: Delivery) -> int:
     return found if delivery.parameters else 0
 
 
-def _places(places: Ints, instant: Ints, lo: Ints, owner: Ints, symbol: Ints, sets: Ints) -> Ints:
-    """Places without composites of sides, as the kernel takes them."""
-    count = len(places)
-    flat = m.blank(dict.fromkeys(m.PLACE_COLUMNS, count))
-    flat[m.P_COUNT] = count
-    for cell, column in zip(m.PLACE_COLUMNS, (places, instant, lo, owner, symbol, sets), strict=False):
-        m.table(flat, cell, count)[:] = column
-    m.table(flat, m.P_SIDE, count)[:] = -1
-    return flat
-
-
-_NO_PARTS = m.blank({m.SIDE_FIRST: 0, m.SIDE_LAST: 0, m.PART_SYMBOL: 0, m.PART_LABELS: 0})
+_NO_PARTS = m.blank(dict.fromkeys(range(m.PART_IDENTITY + 1), 0))
 
 
 def _joined(arrays: list[Ints]) -> Ints:
+    if len(arrays) == 1:
+        return arrays[0]
     return np.concatenate(arrays).astype(np.int64) if arrays else np.zeros(0, np.int64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from penstock.algebra.names import used_types, uses_any_type, without_lets
 from penstock.algebra.pattern import BARE, Pattern
 from penstock.automaton.compile import compile_pattern
-from penstock.engine.definition import Completed, DefinitionEngine
+from penstock.engine.definition import Choice, Completed, DefinitionEngine
 from penstock.engine.symbols import EVENT, Keys, Piece
 from penstock.engine.values import Pool, decode
 from penstock.events.event import Event
@@ -23,6 +23,7 @@ Ints = NDArray[np.int64]
 RANKS = 1 << 20
 """Timers of one definition come before those of the next; none has so many."""
 BATCH = 1 << 17
+DEFAULT = Choice()
 PRIMITIVE = -1
 """Stands for the input, where definitions are numbered."""
 
@@ -37,12 +38,12 @@ class Engine:
     [(1, 2)]
     """
 
-    def __init__(self, pattern: Pattern, *, zone: str = "UTC", restart: bool = False) -> None:
+    def __init__(self, pattern: Pattern, choice: Choice = DEFAULT) -> None:
         plain = without_lets(pattern)
         self.programs = compile_pattern(pattern)
         names = frozenset(program.name for program in self.programs)
         self.pool = Pool()
-        self.engines = [DefinitionEngine(program, names, zone, restart) for program in self.programs]
+        self.engines = [DefinitionEngine(program, names, choice) for program in self.programs]
         self.uses = {definition.name: used_types(definition) for definition in plain.definitions}
         self.any_type = {definition.name for definition in plain.definitions if uses_any_type(definition)}
         self.fed = 0

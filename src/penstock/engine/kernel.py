@@ -1,84 +1,78 @@
 """Steps all runs of a program over a batch of places: the rules of the language, over tables of numbers.
 
-The kernel is compiled once, for all patterns. Its functions share five flat arrays (`memory`): L, the program's
-layout; M, the memory, which it changes in place; P, the places; F, the parts of sides' composites; X, what conditions
-read. It never allocates memory: where room may run out it returns before it has changed anything, and is called
-again with more.
+The kernel is compiled once, for all patterns. Its functions share five things (`memory`): L, the program's layout; M,
+the memory, which it changes in place; P, the places; F, the parts of sides' composites; X, what conditions read. L and
+M are tuples of pointers. It never allocates memory: where room may run out it returns before it has changed anything,
+and is called again with more.
+
+The runs of an instance are a list in the order in which they started; what a run becomes stands where it stood.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 from penstock.engine import memory as m
-from penstock.engine.compiled import compiled
-from penstock.engine.lists import add_node, of_run, set_run
-from penstock.engine.moves import holds, keep, move
+from penstock.engine.compiled import compiled, inlined
+from penstock.engine.lists import add_node, close, end, of_clock, of_run, over, release, set_clock, set_run, touch
+from penstock.engine.moves import holds, is_known, move
+from penstock.engine.pointers import layout_of, memory_of, pointer
 
-DONE, GROW = range(2)
-
-
-@intrinsic
-def pointer(typing_context, address):
-    """An address as a pointer to integers: one word to pass on, and nothing to count."""
-    kind = types.CPointer(types.int64)
-
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(kind))
-
-    return kind(address), generate
+DONE, GROW, FULL = range(3)
+IGNORES, MOVES, FAILS = range(3)
 
 
-@compiled
-def in_sets(mask, at, L, M, P, F, X, head, instance):
+@inlined
+def in_sets(mask, at, L, M, P, X, head, instance):
     """Whether a symbol is in one of the sets of a mask."""
-    found = P[P[m.P_SETS] + at] & mask
+    found = P[at * m.PLACE_WIDTH + m.SETS] & mask
     if found == 0:
         return False
-    if found & L[m.PLAIN_SETS]:
+    if found & L[m.HEAD][m.PLAIN_SETS]:
         return True
     number = 0
     while found:
-        if found & 1:
-            start, end = L[L[m.SET_START] + number], L[L[m.SET_END] + number]
-            if holds(start, end, P[P[m.P_SYMBOL] + at], head, instance, L, M, X):
-                return True
+        if found & 1 and holds(m.SET_CODE, number, P[at * m.PLACE_WIDTH + m.PLACE_SYMBOL], head, instance, L, M, X):
+            return True
         found >>= 1
         number += 1
     return False
 
 
-@compiled
-def in_label(position, at, L, M, P, F, X, head, instance):
+@inlined
+def in_label(position, at, L, M, P, X, head, instance):
     """Whether a position matches a symbol."""
-    label = L[L[m.POSITION_LABEL] + position]
-    if L[L[m.POSITION_NEGATED] + position]:
-        return in_sets(L[L[m.POSITION_WRITTEN] + position], at, L, M, P, F, X, head, instance) and not in_sets(
-            label, at, L, M, P, F, X, head, instance
+    row = position * m.POSITION_WIDTH
+    label = L[m.POSITIONS][row + m.POSITION_LABEL]
+    if L[m.POSITIONS][row + m.POSITION_NEGATED]:
+        written = L[m.POSITIONS][row + m.POSITION_WRITTEN]
+        return in_sets(written, at, L, M, P, X, head, instance) and not in_sets(
+            label, at, L, M, P, X, head, instance
         )
-    return in_sets(label, at, L, M, P, F, X, head, instance)
+    return in_sets(label, at, L, M, P, X, head, instance)
 
 
 @compiled
-def move_together(run, option, first, last, remaining, base, instance, place, L, M, P, F, X):
-    """A run at a ``||`` goes on once for each choice of one acceptable composite from each side that has one."""
-    position = L[L[m.OPTION_POSITION] + option]
-    sides = L[L[m.POSITION_SIDES] + position]
-    bit = L[L[m.POSITION_SIDE] + position]
-    limits = L[m.LIMITS]
-    choice = np.full(sides, -1, np.int64)
+def first_choices(first, last, bit, sides, remaining, base, choice, P):
+    """The first composite that may be taken from each remaining side; says whether there is any."""
     some = False
     for side in range(sides):
+        choice[side] = -1
         if (remaining >> side) & 1:
             choice[side] = next_choice(first, last, bit + side, base, P)
             some = some or choice[side] >= 0
-    if not some:
-        return False
-    labels = L[L[m.POSITION_LABELS] + position]
-    while True:
-        head = of_run(run, m.HEAD, M)
+    return some
+
+
+@compiled
+def move_together(run, option, first, last, bit, choice, remaining, base, instance, place, L, M, P, F, X):
+    """A run at a ``||`` goes on once for each choice of one acceptable composite from each side that has one."""
+    position = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_POSITION]
+    labels = L[m.POSITIONS][position * m.POSITION_WIDTH + m.POSITION_LABELS]
+    sides = len(choice)
+    side = 0
+    while side >= 0:
+        head = of_run(run, m.HEAD_NODE, M)
         left = remaining
         lo = m.FAR
         hi = m.NONE
@@ -86,11 +80,12 @@ def move_together(run, option, first, last, remaining, base, instance, place, L,
             at = choice[side]
             if at >= 0:
                 left &= ~(1 << side)
-                lo = min(lo, P[P[m.P_LO] + at])
-                hi = P[P[m.P_INSTANT] + at]
-                number = P[P[m.P_SIDE] + at]
+                lo = min(lo, P[at * m.PLACE_WIDTH + m.BEGINS])
+                hi = P[at * m.PLACE_WIDTH + m.INSTANT]
+                number = P[at * m.PLACE_WIDTH + m.SIDE]
                 for part in range(F[F[m.SIDE_FIRST] + number], F[F[m.SIDE_LAST] + number]):
-                    head = add_node(F[F[m.PART_SYMBOL] + part], F[F[m.PART_LABELS] + part] | labels, head, M)
+                    symbol, identity = F[F[m.PART_SYMBOL] + part], F[F[m.PART_IDENTITY] + part]
+                    head = add_node(symbol, identity, F[F[m.PART_LABELS] + part] | labels, head, M)
         move(run, option, lo, hi, head, left, instance, place, L, M, X)
         side = sides - 1
         while side >= 0:
@@ -101,97 +96,129 @@ def move_together(run, option, first, last, remaining, base, instance, place, L,
                     break
                 choice[side] = next_choice(first, last, bit + side, base, P)
             side -= 1
-        if side < 0:
-            return limits >= 0
 
 
 @compiled
 def next_choice(first, last, bit, base, P):
     """The next composite of a side that may be taken; -1 if there is none."""
     for at in range(first, last):
-        if (P[P[m.P_SETS] + at] >> bit) & 1 and (base == m.NONE or base < P[P[m.P_LO] + at]):
+        row = at * m.PLACE_WIDTH
+        if (P[row + m.SETS] >> bit) & 1 and (base == m.NONE or base < P[row + m.BEGINS]):
             return at
     return -1
 
 
 @compiled
-def meet(run, first, last, started, instance, place, L, M, P, F, X):
-    """What a run does at a place: 0 it ignores it, 1 it moves, 2 it fails."""
-    here = of_run(run, m.STATE, M)
+def meet(run, first, last, started, may_move, instance, place, L, M, P, F, X):
+    """What a run does at a place: it ignores it, moves, or fails. One that may not move stays where it would."""
+    here = of_run(run, m.STATE, M) * m.STATE_WIDTH
+    first_option, last_option = L[m.STATES][here + m.STATE_FIRST], L[m.STATES][here + m.STATE_LAST]
     previous = of_run(run, m.PREVIOUS, M)
-    head = of_run(run, m.HEAD, M)
+    head = of_run(run, m.HEAD_NODE, M)
     moved = False
     too_early = False
-    for option in range(L[L[m.STATE_FIRST] + here], L[L[m.STATE_FIRST] + here] + L[L[m.STATE_COUNT] + here]):
-        position = L[L[m.OPTION_POSITION] + option]
-        strong = L[L[m.OPTION_STRONG] + option] and started
-        if L[L[m.POSITION_SIDE] + position] >= 0:
-            waiting = L[L[m.STATE_WAITING] + here]
-            remaining = of_run(run, m.REMAINING, M) if waiting else (1 << L[L[m.POSITION_SIDES] + position]) - 1
+    for option in range(first_option, last_option):
+        position = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_POSITION]
+        row = position * m.POSITION_WIDTH
+        strong = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_STRONG] and started
+        bit = L[m.POSITIONS][row + m.POSITION_SIDE]
+        if bit >= 0:
+            sides = L[m.POSITIONS][row + m.POSITION_SIDES]
+            waiting = L[m.STATES][here + m.STATE_WAITING]
+            remaining = of_run(run, m.REMAINING, M) if waiting else (1 << sides) - 1
             base = of_run(run, m.BASE, M) if waiting else (previous if strong else m.NONE)
-            moved |= move_together(run, option, first, last, remaining, base, instance, place, L, M, P, F, X)
-            wanted = remaining << L[L[m.POSITION_SIDE] + position]
+            choice = np.empty(sides, np.int64)
+            if first_choices(first, last, bit, sides, remaining, base, choice, P):
+                if not may_move:
+                    return IGNORES
+                moved = True
+                move_together(run, option, first, last, bit, choice, remaining, base, instance, place, L, M, P, F, X)
             for at in range(first, last):
-                if P[P[m.P_SETS] + at] & wanted and base != m.NONE and not base < P[P[m.P_LO] + at]:
+                wanted = P[at * m.PLACE_WIDTH + m.SETS] & (remaining << bit)
+                if wanted and base != m.NONE and not base < P[at * m.PLACE_WIDTH + m.BEGINS]:
                     too_early = True
             continue
         for at in range(first, last):
-            if in_label(position, at, L, M, P, F, X, head, instance):
-                if strong and not previous < P[P[m.P_LO] + at]:
+            if in_label(position, at, L, M, P, X, head, instance):
+                symbol = at * m.PLACE_WIDTH
+                if strong and not previous < P[symbol + m.BEGINS]:
                     too_early = True
                     continue
+                if not may_move:
+                    return IGNORES
                 moved = True
-                more = add_node(P[P[m.P_SYMBOL] + at], L[L[m.POSITION_LABELS] + position], head, M)
-                move(
-                    run, option, P[P[m.P_LO] + at], P[P[m.P_INSTANT] + at], more, 0, instance, place, L, M, X
-                )  # fmt: skip
+                labels = L[m.POSITIONS][row + m.POSITION_LABELS]
+                more = add_node(P[symbol + m.PLACE_SYMBOL], P[symbol + m.IDENTITY], labels, head, M)
+                lo, hi = P[symbol + m.BEGINS], P[symbol + m.INSTANT]
+                move(run, option, lo, hi, more, 0, instance, place, L, M, X)
     if moved:
-        return 1
+        return MOVES
     if too_early:
-        return 0
-    weak = not started or not L[L[m.STATE_STRONG] + here]
+        return IGNORES
+    weak = not started or not L[m.STATES][here + m.STATE_STRONG]
     for at in range(first, last):
-        if weak or previous < P[P[m.P_LO] + at]:
-            for option in range(L[L[m.STATE_FIRST] + here], L[L[m.STATE_FIRST] + here] + L[L[m.STATE_COUNT] + here]):
-                position = L[L[m.OPTION_POSITION] + option]
-                heard = L[L[m.POSITION_WRITTEN] + position]
+        if weak or previous < P[at * m.PLACE_WIDTH + m.BEGINS]:
+            for option in range(first_option, last_option):
+                row = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_POSITION] * m.POSITION_WIDTH
+                heard = L[m.POSITIONS][row + m.POSITION_WRITTEN]
                 if started:
-                    heard |= L[L[m.POSITION_SCOPE] + position]
-                if in_sets(heard, at, L, M, P, F, X, head, instance):
-                    return 2
-    return 0
+                    heard |= L[m.POSITIONS][row + m.POSITION_SCOPE]
+                if in_sets(heard, at, L, M, P, X, head, instance):
+                    return FAILS
+    return IGNORES
 
 
 @compiled
 def tick(run, timer, at, instance, place, L, M, X):
     """A run's own timer fires: it moves the run, or fails it."""
-    here = of_run(run, m.STATE, M)
-    set_run(run, m.FIXED + timer, m.NONE, M)
-    for option in range(L[L[m.STATE_FIRST] + here], L[L[m.STATE_FIRST] + here] + L[L[m.STATE_COUNT] + here]):
-        position = L[L[m.OPTION_POSITION] + option]
-        if (L[L[m.POSITION_TICKS] + position] >> timer) & 1:
-            move(run, option, at, at, of_run(run, m.HEAD, M), 0, instance, place, L, M, X)
+    here = of_run(run, m.STATE, M) * m.STATE_WIDTH
+    set_clock(run, timer, m.NONE, L, M)
+    outcome = FAILS
+    for option in range(L[m.STATES][here + m.STATE_FIRST], L[m.STATES][here + m.STATE_LAST]):
+        position = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_POSITION]
+        if (L[m.POSITIONS][position * m.POSITION_WIDTH + m.POSITION_TICKS] >> timer) & 1:
+            outcome = MOVES
+            move(run, option, at, at, of_run(run, m.HEAD_NODE, M), 0, instance, place, L, M, X)
+    return outcome
 
 
-@compiled
-def begin(instance, now, L, M):
-    """Takes an instance's runs out of its list, for each to be put back or not."""
-    if now != M[m.NOW]:
-        M[m.NOW] = now
-        M[m.SINCE] = M[m.COMPOSITES]
-    M[m.EPOCH] += 1
-    run = M[M[m.INSTANCE_FIRST] + instance]
-    M[m.LIVE] -= M[M[m.INSTANCE_RUNS] + instance]
-    M[M[m.INSTANCE_FIRST] + instance] = -1
-    M[M[m.INSTANCE_RUNS] + instance] = 0
-    return run
+@inlined
+def begin(now, M):
+    """A place begins."""
+    if now != M[m.COUNTS][m.NOW]:
+        M[m.COUNTS][m.NOW] = now
+        M[m.COUNTS][m.SINCE] = M[m.COUNTS][m.MADE_COUNT]
+    M[m.COUNTS][m.EPOCH] += 1
+    M[m.COUNTS][m.TAIL] = -1
 
 
-@compiled
-def release(run, M):
-    """Gives a run's row back."""
-    M[M[m.FREE] + M[m.FREE_RUNS]] = run
-    M[m.FREE_RUNS] += 1
+@inlined
+def remove(run, following, instance, M):
+    """Takes a run out of its instance's list; what it became stands there already."""
+    close(following, instance, M)
+    release(run, M)
+    M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] -= 1
+    M[m.COUNTS][m.LIVE] -= 1
+
+
+@inlined
+def stay(run, following, now, instance, L, M):
+    """A run stays as it is, unless an equal one is at this place."""
+    if not L[m.HEAD][m.DISTINCT_RUNS] and of_run(run, m.PREVIOUS, M) == now and is_known(run, L, M):
+        remove(run, following, instance, M)
+    else:
+        M[m.COUNTS][m.TAIL] = run
+
+
+@inlined
+def leave(run, outcome, gone_on, forbidden, following, now, instance, L, M):
+    """A run has moved or failed."""
+    if outcome == FAILS:
+        end(run, m.FAILED, now, instance, L, M)
+    elif M[m.COUNTS][m.GONE_ON] == gone_on:
+        end(run, m.EXPIRED if M[m.COUNTS][m.FORBIDDEN] > forbidden else m.FAILED, now, instance, L, M)
+    remove(run, following, instance, M)
+    touch(instance, M)
 
 
 @compiled
@@ -199,186 +226,262 @@ def step(instance, first, last, now, place, L, M, P, F, X):
     """One place, for one instance: every run moves, fails or ignores it, and starts are made."""
     sets = 0
     for at in range(first, last):
-        sets |= P[P[m.P_SETS] + at]
-    run = begin(instance, now, L, M)
+        sets |= P[at * m.PLACE_WIDTH + m.SETS]
+    begin(now, M)
+    row = instance * m.INSTANCE_WIDTH
+    chronicle = L[m.HEAD][m.CONTEXT] == m.CHRONICLE
+    used = False
+    run = M[m.INSTANCES][row + m.FIRST_RUN]
     while run >= 0:
         following = of_run(run, m.NEXT, M)
-        outcome = 0
-        if L[L[m.STATE_INTEREST] + of_run(run, m.STATE, M)] & sets:
-            outcome = meet(run, first, last, True, instance, place, L, M, P, F, X)
-        if outcome == 0:
-            keep(run, instance, L, M)
+        interest = L[m.STATES][of_run(run, m.STATE, M) * m.STATE_WIDTH + m.STATE_INTEREST]
+        if interest & sets:
+            reason = over(run, now, L, M)
+            if reason:
+                end(run, reason, now, instance, L, M)
+                remove(run, following, instance, M)
+                touch(instance, M)
+            else:
+                gone_on, forbidden = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.FORBIDDEN]
+                outcome = meet(run, first, last, True, not used, instance, place, L, M, P, F, X)
+                if outcome == IGNORES:
+                    stay(run, following, now, instance, L, M)
+                else:
+                    used = used or (chronicle and outcome == MOVES)
+                    leave(run, outcome, gone_on, forbidden, following, now, instance, L, M)
         else:
-            release(run, M)
+            stay(run, following, now, instance, L, M)
         run = following
-    for number in range(L[m.STARTS]):
-        start = L[L[m.START_STATES] + number]
-        if (M[M[m.INSTANCE_DEAD] + instance] >> number) & 1 or not L[L[m.STATE_START_INTEREST] + start] & sets:
+    for number in range(L[m.HEAD][m.STARTS]):
+        start = L[m.HEAD][L[m.HEAD][m.START_STATES] + number]
+        dead = (M[m.INSTANCES][row + m.DEAD] >> number) & 1
+        if dead or not L[m.STATES][start * m.STATE_WIDTH + m.STATE_START_INTEREST] & sets:
             continue
         prepare_start(start, M)
-        if meet(0, first, last, False, instance, place, L, M, P, F, X) == 2 and not L[m.RESTART]:
-            M[M[m.INSTANCE_DEAD] + instance] |= 1 << number
+        outcome = meet(0, first, last, False, not used, instance, place, L, M, P, F, X)
+        if outcome == MOVES:
+            used = used or chronicle
+            close(-1, instance, M)
+            touch(instance, M)
+        elif outcome == FAILS and not L[m.HEAD][m.RESTART]:
+            M[m.INSTANCES][row + m.DEAD] |= 1 << number
+            touch(instance, M)
+    settle(instance, now, L, M)
+
+
+@inlined
+def settle(instance, now, L, M):
+    """After a place: what the context replaces, and what is beyond the limit, goes."""
+    if L[m.HEAD][m.CONTEXT] == m.RECENT:
+        replace(instance, now, L, M)
+    row = instance * m.INSTANCE_WIDTH
+    while M[m.INSTANCES][row + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
+        run = M[m.INSTANCES][row + m.FIRST_RUN]
+        end(run, m.DROPPED, now, instance, L, M)
+        M[m.COUNTS][m.TAIL] = -1
+        remove(run, of_run(run, m.NEXT, M), instance, M)
+        touch(instance, M)
 
 
 @compiled
+def replace(instance, now, L, M):
+    """Of the runs with the same options, keeps the one that started last."""
+    M[m.COUNTS][m.TAIL] = -1
+    run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
+    while run >= 0:
+        following = of_run(run, m.NEXT, M)
+        kind = L[m.STATES][of_run(run, m.STATE, M) * m.STATE_WIDTH + m.STATE_KIND]
+        later = following
+        while later >= 0:
+            other = L[m.STATES][of_run(later, m.STATE, M) * m.STATE_WIDTH + m.STATE_KIND]
+            if other == kind and of_run(later, m.REMAINING, M) == of_run(run, m.REMAINING, M):
+                break
+            later = of_run(later, m.NEXT, M)
+        if later >= 0:
+            end(run, m.REPLACED, now, instance, L, M)
+            remove(run, following, instance, M)
+        else:
+            M[m.COUNTS][m.TAIL] = run
+        run = following
+
+
+@inlined
 def prepare_start(start, M):
     """Row 0 is the run that has matched nothing."""
-    for column in range(1, M[m.WIDTH]):
-        set_run(0, column, m.NONE, M)
     set_run(0, m.STATE, start, M)
-    set_run(0, m.HEAD, -1, M)
+    set_run(0, m.PREVIOUS, m.NONE, M)
+    set_run(0, m.HEAD_NODE, -1, M)
 
 
 @compiled
-def look_back(first_instance, last_instance, layout, memory, places, parts, values):
+def look_back(first_instance, last_instance, count, layout, memory, places, parts, values):
     """Ends the starts of new instances that symbols before their first would have failed."""
-    L = pointer(layout.ctypes.data)
-    M = pointer(memory.ctypes.data)
+    L, M = layout_of(layout), memory_of(memory)
     P = pointer(places.ctypes.data)
     F = pointer(parts.ctypes.data)
     X = pointer(values.ctypes.data)
     for instance in range(first_instance, last_instance):
-        for number in range(L[m.STARTS]):
-            prepare_start(L[L[m.START_STATES] + number], M)
-            for at in range(P[m.P_COUNT]):
-                if meet(0, at, at + 1, False, instance, 0, L, M, P, F, X) == 2:
-                    M[M[m.INSTANCE_DEAD] + instance] |= 1 << number
+        for number in range(L[m.HEAD][m.STARTS]):
+            prepare_start(L[m.HEAD][L[m.HEAD][m.START_STATES] + number], M)
+            for at in range(count):
+                if meet(0, at, at + 1, False, False, instance, 0, L, M, P, F, X) == FAILS:
+                    M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.DEAD] |= 1 << number
                     break
 
 
 @compiled
 def fire(instance, timer, at, L, M, X):
     """A timer's place, for one instance."""
-    run = begin(instance, at, L, M)
+    begin(at, M)
+    run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
     while run >= 0:
         following = of_run(run, m.NEXT, M)
-        if of_run(run, m.FIXED + timer, M) == at:
-            tick(run, timer, at, instance, -1 - timer, L, M, X)
-            release(run, M)
+        if of_clock(run, timer, L, M) == at:
+            gone_on, forbidden = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.FORBIDDEN]
+            outcome = tick(run, timer, at, instance, -1 - timer, L, M, X)
+            leave(run, outcome, gone_on, forbidden, following, at, instance, L, M)
         else:
-            keep(run, instance, L, M)
+            stay(run, following, at, instance, L, M)
         run = following
+    settle(instance, at, L, M)
 
 
-@compiled
+@inlined
 def next_timer(L, M):
     """The timer whose first deadline comes first, by its order among those of one instant; -1 if none is set."""
     best = -1
-    for timer in range(L[m.TIMERS]):
-        first = M[M[m.QUEUE_FIRST] + timer]
-        if first < M[M[m.QUEUE_LAST] + timer]:
-            at = M[M[m.QUEUE_DEADLINE] + timer * M[m.QUEUE_ROOM] + first]
-            earliest = m.FAR
-            if best >= 0:
-                earliest = M[M[m.QUEUE_DEADLINE] + best * M[m.QUEUE_ROOM] + M[M[m.QUEUE_FIRST] + best]]
-            tied = at == earliest and L[L[m.TIMER_ORDER] + timer] < L[L[m.TIMER_ORDER] + best]
+    earliest = m.FAR
+    room = M[m.COUNTS][m.QUEUE_ROOM]
+    for timer in range(L[m.HEAD][m.TIMERS]):
+        first = M[m.QUEUE_ENDS][2 * timer]
+        if first < M[m.QUEUE_ENDS][2 * timer + 1]:
+            at = M[m.QUEUES][(timer * room + first) * m.QUEUE_WIDTH + m.DEADLINE]
+            order = L[m.HEAD][m.TIMER_ORDER]
+            tied = at == earliest and best >= 0 and L[m.HEAD][order + timer] < L[m.HEAD][order + best]
             if at < earliest or tied:
                 best = timer
+                earliest = at
     return best
 
 
-@compiled
+@inlined
 def room(wanted_runs, wanted_nodes, L, M):
     """Whether a step that may need so much fits; else says how much is needed."""
+    counts = M[m.COUNTS]
     fits = (
-        M[m.FREE_RUNS] > wanted_runs
-        and M[m.NODES] + wanted_nodes < M[m.NODE_ROOM]
-        and M[m.COMPOSITES] + wanted_runs < M[m.MADE_ROOM]
+        counts[m.FREE_RUNS] > wanted_runs
+        and counts[m.NODE_COUNT] + wanted_nodes < counts[m.NODE_ROOM]
+        and counts[m.MADE_COUNT] + wanted_runs < counts[m.MADE_ROOM]
+        and (not L[m.HEAD][m.REPORTS] or counts[m.ENDED_COUNT] + 2 * wanted_runs < counts[m.ENDED_ROOM])
     )
-    for timer in range(L[m.TIMERS]):
-        fits = fits and M[M[m.QUEUE_LAST] + timer] + wanted_runs < M[m.QUEUE_ROOM]
+    for timer in range(L[m.HEAD][m.TIMERS]):
+        fits = fits and M[m.QUEUE_ENDS][2 * timer + 1] + wanted_runs < counts[m.QUEUE_ROOM]
     if not fits:
-        M[m.NEED_RUNS] = wanted_runs
-        M[m.NEED_NODES] = wanted_nodes
+        counts[m.NEED_RUNS] = wanted_runs
+        counts[m.NEED_NODES] = wanted_nodes
     return fits
 
 
-@compiled
+@inlined
 def fan_out(first, last, L, P, F):
     """How many moves one run can make at a place, and how many symbols one move can add."""
     moves = last - first
     parts = 1
-    for position in range(L[m.POSITIONS]):
-        bit = L[L[m.POSITION_SIDE] + position]
+    if not L[m.HEAD][m.HAS_SIDES]:
+        return moves, parts
+    for position in range(L[m.HEAD][m.POSITION_COUNT]):
+        row = position * m.POSITION_WIDTH
+        bit = L[m.POSITIONS][row + m.POSITION_SIDE]
         if bit >= 0:
             choices = 1
-            for side in range(L[L[m.POSITION_SIDES] + position]):
+            for side in range(L[m.POSITIONS][row + m.POSITION_SIDES]):
                 count = 1
                 for at in range(first, last):
-                    if (P[P[m.P_SETS] + at] >> (bit + side)) & 1:
+                    if (P[at * m.PLACE_WIDTH + m.SETS] >> (bit + side)) & 1:
                         count += 1
                 choices *= count
             moves += choices
     for at in range(first, last):
-        if P[P[m.P_SIDE] + at] >= 0:
-            parts += F[F[m.SIDE_LAST] + P[P[m.P_SIDE] + at]] - F[F[m.SIDE_FIRST] + P[P[m.P_SIDE] + at]]
+        number = P[at * m.PLACE_WIDTH + m.SIDE]
+        if number >= 0:
+            parts += F[F[m.SIDE_LAST] + number] - F[F[m.SIDE_FIRST] + number]
     return moves, parts
 
 
 @compiled
-def advance(until, first_instance, instances, widest, layout, memory, places, parts, values):
+def advance(until, first_instance, instances, widest, count, layout, memory, places, parts, values):
     """Consumes places from the cursor on, and fires timers before ``until``; says whether it is done.
 
     The arrays are used through bare pointers: counting references at each call would cost more than the work.
     """
-    L = pointer(layout.ctypes.data)
-    M = pointer(memory.ctypes.data)
+    L, M = layout_of(layout), memory_of(memory)
     P = pointer(places.ctypes.data)
     F = pointer(parts.ctypes.data)
     X = pointer(values.ctypes.data)
-    return consume(until, first_instance, instances, widest, L, M, P, F, X)
-
-
-@compiled
-def consume(until, first_instance, instances, widest, L, M, P, F, X):
-    """Consumes places from the cursor on, and fires timers before ``until``; says whether it is done."""
-    total = P[m.P_COUNT]
+    counts = M[m.COUNTS]
     while True:
-        at = M[m.CURSOR]
-        now = P[P[m.P_INSTANT] + at] if at < total else until
-        if M[m.RESUME] < 0:
-            timer = next_timer(L, M)
-            while timer >= 0 and M[M[m.QUEUE_DEADLINE] + timer * M[m.QUEUE_ROOM] + M[M[m.QUEUE_FIRST] + timer]] < now:
-                first = M[M[m.QUEUE_FIRST] + timer]
-                instance = M[M[m.QUEUE_INSTANCE] + timer * M[m.QUEUE_ROOM] + first]
-                wanted = (M[M[m.INSTANCE_RUNS] + instance] + 1) * widest
-                if not room(wanted, wanted, L, M):
-                    return GROW
-                due = M[M[m.QUEUE_DEADLINE] + timer * M[m.QUEUE_ROOM] + first]
-                M[M[m.QUEUE_FIRST] + timer] = first + 1
-                fire(instance, timer, due, L, M, X)
-                timer = next_timer(L, M)
-        if at >= total:
+        at = counts[m.CURSOR]
+        now = P[at * m.PLACE_WIDTH + m.INSTANT] if at < count else until
+        if counts[m.RESUME] < 0 and not fire_before(now, widest, L, M, X):
+            return GROW
+        if at >= count:
             return DONE
+        if counts[m.LIVE] > L[m.HEAD][m.MOST_LIVE]:
+            return FULL
         last = at + 1
-        while last < total and P[P[m.P_PLACE] + last] == P[P[m.P_PLACE] + at]:
+        while last < count and P[last * m.PLACE_WIDTH + m.PLACE] == P[at * m.PLACE_WIDTH + m.PLACE]:
             last += 1
-        if P[P[m.P_INSTANCE] + at] < 0:
+        if P[at * m.PLACE_WIDTH + m.INSTANCE] < 0:
             outcome = offer_all(at, last, first_instance, instances, now, widest, L, M, P, F, X)
         else:
             outcome = offer_each(at, last, now, widest, L, M, P, F, X)
         if outcome == GROW:
             return GROW
-        M[m.CURSOR] = last
-        M[m.RESUME] = -1
+        counts[m.CURSOR] = last
+        counts[m.RESUME] = -1
 
 
 @compiled
+def fire_before(now, widest, L, M, X):
+    """Fires the timers before an instant; says whether there was room for all."""
+    if L[m.HEAD][m.TIMERS] == 0:
+        return True
+    while True:
+        timer = next_timer(L, M)
+        if timer < 0:
+            return True
+        first = M[m.QUEUE_ENDS][2 * timer]
+        row = (timer * M[m.COUNTS][m.QUEUE_ROOM] + first) * m.QUEUE_WIDTH
+        due, instance = M[m.QUEUES][row + m.DEADLINE], M[m.QUEUES][row + m.OWNER]
+        if due >= now:
+            return True
+        wanted = (M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] + 1) * widest
+        if not room(wanted, wanted, L, M):
+            return False
+        M[m.QUEUE_ENDS][2 * timer] = first + 1
+        fire(instance, timer, due, L, M, X)
+
+
+@inlined
 def offer_each(first, last, now, widest, L, M, P, F, X):
     """A place whose symbols concern one instance each."""
-    at = max(first, M[m.RESUME])
+    at = max(first, M[m.COUNTS][m.RESUME])
     while at < last:
-        instance = P[P[m.P_INSTANCE] + at]
-        end = at + 1
-        while end < last and P[P[m.P_INSTANCE] + end] == instance:
-            end += 1
-        moves, parts = fan_out(at, end, L, P, F)
-        wanted = (M[M[m.INSTANCE_RUNS] + instance] + L[m.STARTS]) * moves * widest + 1
+        instance = P[at * m.PLACE_WIDTH + m.INSTANCE]
+        stop = at + 1
+        while stop < last and P[stop * m.PLACE_WIDTH + m.INSTANCE] == instance:
+            stop += 1
+        live = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS]
+        if live == 0 and not heard_by_starts(at, stop, L, P):
+            at = stop
+            continue
+        moves, parts = fan_out(at, stop, L, P, F)
+        wanted = (live + L[m.HEAD][m.STARTS]) * moves * widest + 1
         if not room(wanted, wanted * parts, L, M):
-            M[m.RESUME] = at
+            M[m.COUNTS][m.RESUME] = at
             return GROW
-        step(instance, at, end, now, P[P[m.P_PLACE] + at], L, M, P, F, X)
-        at = end
+        step(instance, at, stop, now, P[at * m.PLACE_WIDTH + m.PLACE], L, M, P, F, X)
+        at = stop
     return DONE
 
 
@@ -386,52 +489,48 @@ def offer_each(first, last, now, widest, L, M, P, F, X):
 def offer_all(first, last, first_instance, instances, now, widest, L, M, P, F, X):
     """A place with symbols that concern all instances; symbols for one instance stand behind, for it to see too."""
     common = first
-    while common < last and P[P[m.P_INSTANCE] + common] < 0:
+    while common < last and P[common * m.PLACE_WIDTH + m.INSTANCE] < 0:
         common += 1
-    begin_at = max(first_instance, M[m.RESUME])
+    begin_at = max(first_instance, M[m.COUNTS][m.RESUME])
     moves, parts = fan_out(first, last, L, P, F)
     startable = heard_by_starts(first, common, L, P)
+    place = P[first * m.PLACE_WIDTH + m.PLACE]
     for instance in range(begin_at, instances):
-        if common == last and not startable and M[M[m.INSTANCE_RUNS] + instance] == 0:
+        live = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS]
+        if common == last and not startable and live == 0:
             continue
         own = common
-        while own < last and P[P[m.P_INSTANCE] + own] != instance:
+        while own < last and P[own * m.PLACE_WIDTH + m.INSTANCE] != instance:
             own += 1
         own_end = own
-        while own_end < last and P[P[m.P_INSTANCE] + own_end] == instance:
+        while own_end < last and P[own_end * m.PLACE_WIDTH + m.INSTANCE] == instance:
             own_end += 1
-        wanted = (M[M[m.INSTANCE_RUNS] + instance] + L[m.STARTS]) * moves * widest + 1
+        wanted = (live + L[m.HEAD][m.STARTS]) * moves * widest + 1
         if not room(wanted, wanted * parts, L, M):
-            M[m.RESUME] = instance
+            M[m.COUNTS][m.RESUME] = instance
             return GROW
         if own == own_end:
-            step(instance, first, common, now, P[P[m.P_PLACE] + first], L, M, P, F, X)
+            step(instance, first, common, now, place, L, M, P, F, X)
         else:
-            seen = gather(P, first, common, own, own_end)
-            step(instance, 0, seen[m.P_COUNT], now, P[P[m.P_PLACE] + first], L, M, pointer(seen.ctypes.data), F, X)
-            seen[m.P_COUNT] = 0  # the array must live until here
+            seen, count = gather(P, first, common, own, own_end)
+            step(instance, 0, count, now, place, L, M, pointer(seen.ctypes.data), F, X)
+            seen[0] = 0  # the array must live until here
     return DONE
 
 
-@compiled
+@inlined
 def heard_by_starts(first, last, L, P):
     """Whether a run that has matched nothing listens to any of these symbols."""
     sets = 0
     for at in range(first, last):
-        sets |= P[P[m.P_SETS] + at]
-    for number in range(L[m.STARTS]):
-        if L[L[m.STATE_START_INTEREST] + L[L[m.START_STATES] + number]] & sets:
-            return True
-    return False
+        sets |= P[at * m.PLACE_WIDTH + m.SETS]
+    return sets & L[m.HEAD][m.START_INTEREST] != 0
 
 
 @compiled
 def gather(P, first, common, own, own_end):
     """The symbols of a place that one instance sees: its own, and the common ones that are not its own too."""
-    most = common - first + own_end - own
-    seen = np.zeros(m.HEADER + 7 * most, np.int64)
-    for column in range(7):
-        seen[m.P_PLACE + column] = m.HEADER + column * most
+    seen = np.zeros((common - first + own_end - own) * m.PLACE_WIDTH, np.int64)
     count = 0
     for at in range(first, own_end):
         if at >= common and at < own:
@@ -439,10 +538,12 @@ def gather(P, first, common, own, own_end):
         mine = False
         if at < common:
             for other in range(own, own_end):
-                mine = mine or (P[P[m.P_SIDE] + at] < 0 and P[P[m.P_SYMBOL] + at] == P[P[m.P_SYMBOL] + other])
+                mine = mine or (
+                    P[at * m.PLACE_WIDTH + m.SIDE] < 0
+                    and P[at * m.PLACE_WIDTH + m.PLACE_SYMBOL] == P[other * m.PLACE_WIDTH + m.PLACE_SYMBOL]
+                )
         if not mine:
-            for column in range(7):
-                seen[m.HEADER + column * most + count] = P[P[m.P_PLACE + column] + at]
+            for column in range(m.PLACE_WIDTH):
+                seen[count * m.PLACE_WIDTH + column] = P[at * m.PLACE_WIDTH + column]
             count += 1
-    seen[m.P_COUNT] = count
-    return seen
+    return seen, count

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.engine.compiled import compiled
+from penstock.engine.memory import Ints
 from penstock.engine.vm import mix
 
-Ints = NDArray[np.int64]
-STRETCH = 8192
+STRETCH = 1 << 14
 
 
 class Instances:
@@ -23,24 +22,57 @@ class Instances:
         self.values: Ints = np.zeros((1024, parameters), np.int64)
         self.count = 1
         self.floats: set[int] = set()
-        self._slots: Ints = np.full(4096, -1, np.int64)
+        self._slots: Ints = np.full((4096, 2), -1, np.int64)
+        self._only_kind: int | None = 0
 
-    def numbers(self, kinds: Ints, values: Ints) -> Ints:
-        """The instance of each row of values; -1 where one is null."""
-        found = np.empty(len(kinds), np.int64)
-        for start in range(0, len(kinds), STRETCH):
+    def numbers(self, key: list[tuple[Ints | int, Ints]]) -> Ints:
+        """The instance of each row; ``key`` has the kinds (or one for all) and bits of each parameter's values.
+
+        A row in which one is null is in none, -1.
+        """
+        if len(key) == 1 and isinstance(key[0][0], int) and self._only_kind in (0, key[0][0]):
+            self._only_kind = key[0][0]
+            return self._found(key[0][0], key[0][1])
+        self._only_kind = None
+        count = len(key[0][1])
+        kinds = np.stack([np.broadcast_to(kind, count) for kind, _ in key], axis=1)
+        values = np.stack([bits for _, bits in key], axis=1)
+        found = np.empty(count, np.int64)
+        for start in range(0, count, STRETCH):
             some = slice(start, start + STRETCH)
-            self._make_room(len(kinds[some]))
+            self.make_room(len(kinds[some]))
             self.count = find(kinds[some], values[some], self.kinds, self.values, self.count, self._slots, found[some])
         return found
 
-    def _make_room(self, more: int) -> None:
+    def _found(self, kind: int, values: Ints) -> Ints:
+        """The same for one parameter whose values are all of one kind."""
+        found = np.empty(len(values), np.int64)
+        if kind == 0:
+            found[:] = -1
+            return found
+        for start in range(0, len(values), STRETCH):
+            some = slice(start, start + STRETCH)
+            self.make_room(len(values[some]))
+            self.count = find_one(kind, values[some], self.kinds, self.values, self.count, self._slots, found[some])
+        return found
+
+    def make_room(self, more: int) -> None:
+        """Room for so many more instances."""
         while self.count + more > len(self.kinds):
             self.kinds = np.concatenate([self.kinds, np.zeros_like(self.kinds)])
             self.values = np.concatenate([self.values, np.zeros_like(self.values)])
         if 2 * (self.count + more) > len(self._slots):
-            self._slots = np.full(1 << (4 * (self.count + more)).bit_length(), -1, np.int64)
-            rehash(self.kinds, self.values, self.count, self._slots)
+            self._rehash(1 << (4 * (self.count + more)).bit_length())
+
+    def _rehash(self, slots: int) -> None:
+        self._slots = np.full((slots, 2), -1, np.int64)
+        rehash(self.kinds, self.values, self.count, self._slots)
+
+    def keep(self, kept: Ints) -> None:
+        """Forgets all instances but these, which get the numbers of their places; the first is 0."""
+        self.kinds[: len(kept)], self.values[: len(kept)] = self.kinds[kept], self.values[kept]
+        self.count = len(kept)
+        self._rehash(max(4096, 1 << (4 * self.count).bit_length()))
 
 
 @compiled
@@ -54,13 +86,15 @@ def row_hash(kinds, values, row):
 
 @compiled
 def rehash(kinds, values, count, slots):
-    """Enters all known instances into an empty table."""
+    """Enters all known instances into an empty table of numbers and hashes."""
     mask = slots.shape[0] - 1
     for number in range(1, count):
-        slot = row_hash(kinds, values, number) & mask
-        while slots[slot] >= 0:
+        whole = row_hash(kinds, values, number)
+        slot = whole & mask
+        while slots[slot, 0] >= 0:
             slot = (slot + 1) & mask
-        slots[slot] = number
+        slots[slot, 0] = number
+        slots[slot, 1] = whole
 
 
 @compiled
@@ -75,26 +109,52 @@ def find(kinds, values, known_kinds, known_values, count, slots, found):
             null = null or kinds[row, column] == 0
         if null:
             continue
-        slot = row_hash(kinds, values, row) & mask
-        while True:
-            number = slots[slot]
+        whole = row_hash(kinds, values, row)
+        slot = whole & mask
+        while found[row] < 0:
+            number = slots[slot, 0]
             if number < 0:
-                slots[slot] = count
+                slots[slot, 0] = count
+                slots[slot, 1] = whole
                 for column in range(width):
                     known_kinds[count, column] = kinds[row, column]
                     known_values[count, column] = values[row, column]
                 found[row] = count
                 count += 1
-                break
-            same = True
-            for column in range(width):
-                same = (
-                    same
-                    and known_kinds[number, column] == kinds[row, column]
-                    and known_values[number, column] == values[row, column]
-                )
-            if same:
-                found[row] = number
-                break
+            elif slots[slot, 1] == whole:
+                same = True
+                for column in range(width):
+                    same = (
+                        same
+                        and known_kinds[number, column] == kinds[row, column]
+                        and known_values[number, column] == values[row, column]
+                    )
+                if same:
+                    found[row] = number
             slot = (slot + 1) & mask
+    return count
+
+
+@compiled
+def find_one(kind, values, known_kinds, known_values, count, slots, found):
+    """The same for one parameter whose values are all of one kind, none of them null.
+
+    The hash of one value is one-to-one, so that equal hashes are equal values.
+    """
+    mask = slots.shape[0] - 1
+    seed = mix(0, kind)
+    for row in range(len(values)):
+        whole = mix(seed, values[row])
+        slot = whole & mask
+        while slots[slot, 0] >= 0 and slots[slot, 1] != whole:
+            slot = (slot + 1) & mask
+        number = slots[slot, 0]
+        if number < 0:
+            number = count
+            slots[slot, 0] = count
+            slots[slot, 1] = whole
+            known_kinds[count, 0] = kind
+            known_values[count, 0] = values[row]
+            count += 1
+        found[row] = number
     return count

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -19,13 +21,30 @@ from penstock.filters.split import split
 RELATIVE, CLOCK, INSTANT = range(3)
 
 
+@dataclass(frozen=True)
+class Layout:
+    """A program for the kernel: counts and tables to be packed, and rows; ``widest`` bounds the runs of one move."""
+
+    counts: dict[int, int]
+    tables: dict[int, Any]
+    states: m.Ints
+    options: m.Ints
+    positions: m.Ints
+    alternatives: m.Ints
+    widest: int
+
+    def arrays(self, code: m.Ints, chosen: Mapping[int, int]) -> tuple[m.Ints, ...]:
+        """The arrays that the kernel takes; ``chosen`` are further counts, such as the context."""
+        head = m.pack(self.counts | dict(chosen), self.tables | {m.CODE: code})
+        return head, self.states, self.options, self.positions, self.alternatives
+
+
 class Tables:
     """Builds the layout of one program; ``code`` is shared by all programs of a definition.
 
     Sets, timers, limits and labels are bits of masks; positions and states are rows. A *state* is a set of options that
-    a run can wait at: ``STATE_FIRST`` and ``STATE_COUNT`` say which rows of the ``OPTION_…`` tables. ``ALTERNATIVE_…``
-    tables say, for each position, what may follow it: the state for each combination of truths of the alternative's
-    guards, and the guards under which the pattern ends.
+    a run can wait at, the rows from its first option to its last. A position's alternatives say what may follow it:
+    the state for each combination of truths of the alternative's guards, and the guards under which the pattern ends.
     """
 
     def __init__(self, program: Program, parameters: tuple[str, ...], code: Code, restart: bool) -> None:
@@ -50,8 +69,8 @@ class Tables:
             return -1
         return self.states.setdefault((options, waiting), len(self.states))
 
-    def build(self) -> tuple[dict[int, int], dict[int, Any]]:
-        """Counts and tables of the layout, all but the code, which is known once all programs are compiled."""
+    def build(self) -> Layout:
+        """The layout, all but the code, which is known once all programs of the definition are laid out."""
         program, code = self.program, self.code
         positions = program.positions
         waiting = [
@@ -73,20 +92,56 @@ class Tables:
         select_code = [code.compile(one.value) for one in program.selected]
         states = list(self.states)
         options = [option for some, _ in states for option in some]
-        sizes = [len(some) for some, _ in states]
+        ends = np.cumsum([0, *(len(some) for some, _ in states)])
+        last = np.cumsum([0, *(len(one) for one in follow)])
+        kinds: dict[Any, int] = {}
         counts = {
             m.PLAIN_SETS: int(_mask(number for number, (start, _) in enumerate(set_code) if start < 0)),
             m.DISTINCT_RUNS: int(self.distinct_runs(states)),
             m.RESTART: int(self.restart),
             m.STARTS: len(starts),
-            m.POSITIONS: len(positions),
+            m.POSITION_COUNT: len(positions),
             m.TIMERS: len(program.timers),
             m.LIMITS: len(program.limits),
             m.SELECTS: len(select_code),
+            m.CLOCKED: len(program.timers) + len(program.limits),
+            m.HAS_SIDES: int(bool(program.sides)),
+            m.START_INTEREST: _union(
+                self.interest(positions[option.position], False) for one in program.start for option in one.options
+            ),
         }
-        layout = {
-            m.SET_START: [start for start, _ in set_code],
-            m.SET_END: [end for _, end in set_code],
+        tables = {
+            m.SET_CODE: np.array(set_code, np.int64),
+            m.START_STATES: starts,
+            m.STATE_TABLE: table,
+            m.GUARD_CODE: np.array(guard_code, np.int64),
+            m.TIMER_KIND: [KINDS[type(timer.spec)] for timer in program.timers],
+            m.TIMER_VALUE: [timer.spec.microseconds for timer in program.timers],
+            m.TIMER_ORDER: [timer.order for timer in program.timers],
+            m.LIMIT_LENGTH: [limit.microseconds for limit in program.limits],
+            m.SELECT_CODE: np.array(select_code, np.int64),
+        }
+        state_rows = {
+            m.STATE_FIRST: ends[:-1],
+            m.STATE_LAST: ends[1:],
+            m.STATE_HEARS: [_union(_mask(positions[o.position].hears) for o in some) for some, _ in states],
+            m.STATE_INTEREST: [_union(self.interest(positions[o.position], True) for o in some) for some, _ in states],
+            m.STATE_START_INTEREST: [
+                _union(self.interest(positions[o.position], False) for o in some) for some, _ in states
+            ],
+            m.STATE_STRONG: [all(o.strong for o in some) and not waits for some, waits in states],
+            m.STATE_WAITING: [waits for _, waits in states],
+            m.STATE_KIND: [kinds.setdefault((waits, _atoms(some)), len(kinds)) for some, waits in states],
+            m.STATE_UNBOUNDED: [
+                any(not set(positions[o.position].limits) - set(o.enters) for o in some) for some, _ in states
+            ],
+        }
+        option_rows = {
+            m.OPTION_POSITION: [o.position for o in options],
+            m.OPTION_STRONG: [o.strong for o in options],
+            m.OPTION_ENTERS: [_mask(o.enters) for o in options],
+        }
+        position_rows = {
             m.POSITION_LABEL: [self.label_mask(one) for one in positions],
             m.POSITION_WRITTEN: [_mask(one.written) for one in positions],
             m.POSITION_SCOPE: [_mask(one.scope) for one in positions],
@@ -98,35 +153,24 @@ class Tables:
             m.POSITION_LABELS: [_mask(code.labels.index(program.labels[n]) for n in one.labels) for one in positions],
             m.POSITION_LIMITS: [_mask(one.limits) for one in positions],
             m.POSITION_WAITING: waiting,
-            m.STATE_FIRST: np.cumsum([0, *sizes])[:-1],
-            m.STATE_COUNT: sizes,
-            m.STATE_HEARS: [_union(_mask(positions[o.position].hears) for o in some) for some, _ in states],
-            m.STATE_INTEREST: [_union(self.interest(positions[o.position], True) for o in some) for some, _ in states],
-            m.STATE_START_INTEREST: [
-                _union(self.interest(positions[o.position], False) for o in some) for some, _ in states
-            ],
-            m.STATE_STRONG: [all(o.strong for o in some) and not waits for some, waits in states],
-            m.STATE_WAITING: [waits for _, waits in states],
-            m.OPTION_POSITION: [o.position for o in options],
-            m.OPTION_STRONG: [o.strong for o in options],
-            m.OPTION_ENTERS: [_mask(o.enters) for o in options],
-            m.START_STATES: starts,
-            m.ALTERNATIVE_FIRST: np.cumsum([0, *(len(one) for one in follow)])[:-1],
-            m.ALTERNATIVE_COUNT: [len(one) for one in follow],
+            m.POSITION_FIRST: last[:-1],
+            m.POSITION_LAST: last[1:],
+            m.POSITION_GUARDS: [_union(max(end, 0) | guards for end, guards, _ in one) for one in follow],
+        }
+        alternative_rows = {
             m.ALTERNATIVE_END: [end for end, _, _ in flat],
             m.ALTERNATIVE_GUARDS: [guards for _, guards, _ in flat],
             m.ALTERNATIVE_STATES: table_first,
-            m.STATE_TABLE: table,
-            m.GUARD_START: [start for start, _ in guard_code],
-            m.GUARD_END: [end for _, end in guard_code],
-            m.TIMER_KIND: [KINDS[type(timer.spec)] for timer in program.timers],
-            m.TIMER_VALUE: [timer.spec.microseconds for timer in program.timers],
-            m.TIMER_ORDER: [timer.order for timer in program.timers],
-            m.LIMIT_LENGTH: [limit.microseconds for limit in program.limits],
-            m.SELECT_START: [start for start, _ in select_code],
-            m.SELECT_END: [end for _, end in select_code],
         }
-        return counts, layout
+        return Layout(
+            counts,
+            tables,
+            m.rows(m.STATE_WIDTH, state_rows),
+            m.rows(m.OPTION_WIDTH, option_rows),
+            m.rows(m.POSITION_WIDTH, position_rows),
+            m.rows(m.ALTERNATIVE_WIDTH, alternative_rows),
+            widest=max((len(some) for some, _ in states), default=1) * max((len(one) for one in follow), default=1),
+        )
 
     def residual(self, condition: Any) -> Any:
         """What of a set's filter must be asked of each run: all but the plain part and the key's equalities."""
@@ -197,6 +241,11 @@ def _remaining(options: tuple[Option, ...], true: set[int]) -> tuple[Option, ...
     kept = {Option(o.position, o.strong, o.enters) for o in options if set(o.guards) <= true}
     weak = [o for o in kept if not o.strong or Option(o.position, False, o.enters) not in kept]
     return tuple(sorted(weak, key=lambda o: (o.position, o.strong, o.enters)))
+
+
+def _atoms(options: tuple[Option, ...]) -> frozenset[tuple[int, bool]]:
+    """What makes options the same ones: which atoms they are, and how each must follow."""
+    return frozenset((option.position, option.strong) for option in options)
 
 
 def _and(residual: Any, bindings: Any) -> Any:

@@ -5,130 +5,166 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine import memory as m
-from penstock.engine.compiled import compiled
+from penstock.engine.compiled import compiled, inlined
 from penstock.engine.vm import mix
 
 
-@compiled
+@inlined
 def of_run(run, column, M):
     """A cell of a run."""
-    return M[M[m.RUNS] + run * M[m.WIDTH] + column]
+    return M[m.RUNS][run * m.RUN_WIDTH + column]
 
 
-@compiled
+@inlined
 def set_run(run, column, value, M):
     """Changes a cell of a run."""
-    M[M[m.RUNS] + run * M[m.WIDTH] + column] = value
+    M[m.RUNS][run * m.RUN_WIDTH + column] = value
+
+
+@inlined
+def of_node(node, column, M):
+    """A cell of a matched symbol."""
+    return M[m.NODES][node * m.NODE_WIDTH + column]
 
 
 @compiled
 def same_nodes(a, b, M):
     """Whether two lists of matched symbols are equal."""
     while a != b:
-        if a < 0 or b < 0 or M[M[m.NODE_HASH] + a] != M[M[m.NODE_HASH] + b]:
+        if a < 0 or b < 0 or of_node(a, m.HASH, M) != of_node(b, m.HASH, M):
             return False
-        if M[M[m.NODE_SYMBOL] + a] != M[M[m.NODE_SYMBOL] + b] or M[M[m.NODE_LABELS] + a] != M[M[m.NODE_LABELS] + b]:
+        if of_node(a, m.SYMBOL, M) != of_node(b, m.SYMBOL, M) or of_node(a, m.LABELS, M) != of_node(b, m.LABELS, M):
             return False
-        a, b = M[M[m.NODE_PARENT] + a], M[M[m.NODE_PARENT] + b]
+        a, b = of_node(a, m.PARENT, M), of_node(b, m.PARENT, M)
     return True
 
 
-@compiled
-def add_node(symbol, labels, parent, M):
-    """A list with one more symbol."""
-    node = M[m.NODES]
-    M[m.NODES] = node + 1
-    M[M[m.NODE_SYMBOL] + node] = symbol
-    M[M[m.NODE_LABELS] + node] = labels
-    M[M[m.NODE_PARENT] + node] = parent
-    M[M[m.NODE_HASH] + node] = mix(mix(symbol, labels), M[M[m.NODE_HASH] + parent] if parent >= 0 else 0)
+@inlined
+def add_node(symbol, identity, labels, parent, M):
+    """A list with one more symbol; its hash tells symbols apart by what never changes, their identity."""
+    node = M[m.COUNTS][m.NODE_COUNT]
+    M[m.COUNTS][m.NODE_COUNT] = node + 1
+    row = node * m.NODE_WIDTH
+    M[m.NODES][row + m.SYMBOL] = symbol
+    M[m.NODES][row + m.LABELS] = labels
+    M[m.NODES][row + m.PARENT] = parent
+    before = of_node(parent, m.HASH, M) if parent >= 0 else 0
+    M[m.NODES][row + m.HASH] = mix(mix(identity, labels), before)
     return node
 
 
-@compiled
-def expired(run, L, M):
-    """Whether every way on stands in a limit that is over."""
-    here = of_run(run, m.STATE, M)
-    for option in range(L[L[m.STATE_FIRST] + here], L[L[m.STATE_FIRST] + here] + L[L[m.STATE_COUNT] + here]):
-        over = False
-        inside = L[L[m.POSITION_LIMITS] + L[L[m.OPTION_POSITION] + option]] & ~L[L[m.OPTION_ENTERS] + option]
-        for limit in range(L[m.LIMITS]):
-            since = of_run(run, m.FIXED + L[m.TIMERS] + limit, M)
-            if (inside >> limit) & 1 and since != m.NONE and M[m.NOW] - since > L[L[m.LIMIT_LENGTH] + limit]:
-                over = True
-        if not over:
+@inlined
+def release(run, M):
+    """Gives a run's row back."""
+    set_run(run, m.NEXT, M[m.COUNTS][m.FREE], M)
+    M[m.COUNTS][m.FREE] = run
+    M[m.COUNTS][m.FREE_RUNS] += 1
+
+
+@inlined
+def take_row(M):
+    """A free row for a run."""
+    run = M[m.COUNTS][m.FREE]
+    M[m.COUNTS][m.FREE] = of_run(run, m.NEXT, M)
+    M[m.COUNTS][m.FREE_RUNS] -= 1
+    return run
+
+
+@inlined
+def link(run, instance, M):
+    """Puts a run behind the last one that was put into its instance's list."""
+    tail = M[m.COUNTS][m.TAIL]
+    if tail < 0:
+        M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN] = run
+    else:
+        set_run(tail, m.NEXT, run, M)
+    M[m.COUNTS][m.TAIL] = run
+
+
+@inlined
+def close(following, instance, M):
+    """What comes behind the run that was put into the list last."""
+    tail = M[m.COUNTS][m.TAIL]
+    if tail < 0:
+        M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN] = following
+    else:
+        set_run(tail, m.NEXT, following, M)
+
+
+@inlined
+def over_since(run, L, M):
+    """The last instant at which some way on is still inside its limits; the end of time if one has none."""
+    here = of_run(run, m.STATE, M) * m.STATE_WIDTH
+    latest = m.NONE
+    for option in range(L[m.STATES][here + m.STATE_FIRST], L[m.STATES][here + m.STATE_LAST]):
+        row = option * m.OPTION_WIDTH
+        position = L[m.OPTIONS][row + m.OPTION_POSITION] * m.POSITION_WIDTH
+        inside = L[m.POSITIONS][position + m.POSITION_LIMITS] & ~L[m.OPTIONS][row + m.OPTION_ENTERS]
+        earliest = m.FAR
+        for limit in range(L[m.HEAD][m.LIMITS]):
+            since = of_clock(run, L[m.HEAD][m.TIMERS] + limit, L, M)
+            if (inside >> limit) & 1 and since != m.NONE:
+                earliest = min(earliest, since + L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH] + limit])
+        latest = max(latest, earliest)
+    return latest
+
+
+@inlined
+def of_clock(run, clock, L, M):
+    """A run's deadline for a timer, or since when it is inside a limit."""
+    return M[m.CLOCKS][run * L[m.HEAD][m.CLOCKED] + clock]
+
+
+@inlined
+def set_clock(run, clock, at, L, M):
+    """Changes a deadline or the beginning of a limit."""
+    M[m.CLOCKS][run * L[m.HEAD][m.CLOCKED] + clock] = at
+
+
+@inlined
+def has_no_bound(run, L, M):
+    """Whether a run can wait for ever."""
+    if not L[m.STATES][of_run(run, m.STATE, M) * m.STATE_WIDTH + m.STATE_UNBOUNDED]:
+        return False
+    for timer in range(L[m.HEAD][m.TIMERS]):
+        if of_clock(run, timer, L, M) != m.NONE:
             return False
     return True
 
 
-@compiled
-def reclaim(L, M):
-    """Drops runs that can only come to nothing, and all matched symbols that no run holds."""
-    held = np.zeros(M[m.NODES] + 1, np.int64)
-    for instance in range(M[m.KNOWN]):
-        run = M[M[m.INSTANCE_FIRST] + instance]
-        M[M[m.INSTANCE_FIRST] + instance] = -1
-        while run >= 0:
-            following = of_run(run, m.NEXT, M)
-            if expired(run, L, M):
-                M[M[m.FREE] + M[m.FREE_RUNS]] = run
-                M[m.FREE_RUNS] += 1
-                M[M[m.INSTANCE_RUNS] + instance] -= 1
-                M[m.LIVE] -= 1
-            else:
-                set_run(run, m.NEXT, M[M[m.INSTANCE_FIRST] + instance], M)
-                M[M[m.INSTANCE_FIRST] + instance] = run
-                node = of_run(run, m.HEAD, M)
-                while node >= 0 and held[node] == 0:
-                    held[node] = 1
-                    node = M[M[m.NODE_PARENT] + node]
-            run = following
-    for one in range(M[m.COMPOSITES]):
-        node = M[M[m.MADE_NODE] + one]
-        while node >= 0 and held[node] == 0:
-            held[node] = 1
-            node = M[M[m.NODE_PARENT] + node]
-    kept = 0
-    for node in range(M[m.NODES]):
-        if held[node]:
-            parent = M[M[m.NODE_PARENT] + node]
-            M[M[m.NODE_PARENT] + kept] = held[parent] if parent >= 0 else -1
-            M[M[m.NODE_SYMBOL] + kept] = M[M[m.NODE_SYMBOL] + node]
-            M[M[m.NODE_LABELS] + kept] = M[M[m.NODE_LABELS] + node]
-            M[M[m.NODE_HASH] + kept] = M[M[m.NODE_HASH] + node]
-            held[node] = kept
-            kept += 1
-    M[m.NODES] = kept
-    for instance in range(M[m.KNOWN]):
-        run = M[M[m.INSTANCE_FIRST] + instance]
-        while run >= 0:
-            node = of_run(run, m.HEAD, M)
-            set_run(run, m.HEAD, held[node] if node >= 0 else -1, M)
-            run = of_run(run, m.NEXT, M)
-    for one in range(M[m.COMPOSITES]):
-        M[M[m.MADE_NODE] + one] = held[M[M[m.MADE_NODE] + one]]
+@inlined
+def over(run, now, L, M):
+    """Why a run is over before anything happens at ``now``: a reason, or 0 if it is not."""
+    if L[m.HEAD][m.LIMITS] > 0 and now > over_since(run, L, M):
+        return m.EXPIRED
+    age = L[m.HEAD][m.AGE]
+    if age > 0 and now - of_run(run, m.BEGAN, M) > age and has_no_bound(run, L, M):
+        return m.DROPPED
+    return 0
 
 
 @compiled
-def list_parts(M):
-    """The matched symbols of each composite, in the order of matching: offsets, symbols, labels."""
-    made = M[m.COMPOSITES]
-    offsets = np.zeros(made + 1, np.int64)
-    for one in range(made):
-        count = 0
-        node = M[M[m.MADE_NODE] + one]
-        while node >= 0:
-            count += 1
-            node = M[M[m.NODE_PARENT] + node]
-        offsets[one + 1] = offsets[one] + count
-    symbols = np.empty(offsets[made], np.int64)
-    labels = np.empty(offsets[made], np.int64)
-    for one in range(made):
-        at = offsets[one + 1]
-        node = M[M[m.MADE_NODE] + one]
-        while node >= 0:
-            at -= 1
-            symbols[at] = M[M[m.NODE_SYMBOL] + node]
-            labels[at] = M[M[m.NODE_LABELS] + node]
-            node = M[M[m.NODE_PARENT] + node]
-    return offsets, symbols, labels
+def end(run, reason, now, instance, L, M):
+    """A run ends without coming to anything: it is counted, and reported if that is wanted."""
+    M[m.COUNTS][reason] += 1
+    if not L[m.HEAD][m.REPORTS]:
+        return
+    at = now
+    if reason == m.EXPIRED:
+        at = min(now, over_since(run, L, M))
+    elif reason == m.DROPPED and L[m.HEAD][m.AGE] > 0 and has_no_bound(run, L, M):
+        at = min(now, of_run(run, m.BEGAN, M) + L[m.HEAD][m.AGE])
+    row = M[m.COUNTS][m.ENDED_COUNT] * m.ENDED_WIDTH
+    M[m.COUNTS][m.ENDED_COUNT] += 1
+    M[m.ENDED][row + m.ENDED_INSTANCE] = instance
+    M[m.ENDED][row + m.ENDED_LO] = of_run(run, m.LO, M)
+    M[m.ENDED][row + m.ENDED_HI] = of_run(run, m.PREVIOUS, M)
+    M[m.ENDED][row + m.ENDED_NODE] = of_run(run, m.HEAD_NODE, M)
+    M[m.ENDED][row + m.ENDED_AT] = at
+    M[m.ENDED][row + m.ENDED_REASON] = reason
+
+
+@inlined
+def touch(instance, M):
+    """Marks an instance as changed."""
+    M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.TOUCHED] = 1

@@ -1,7 +1,8 @@
 """Everything that the kernel works on, as flat arrays of 64-bit integers.
 
-An array begins with a header of counts and of the places at which its tables begin, so that functions of the
-kernel pass on five arrays and nothing else. The names of header cells and columns are the constants here.
+The layout (L) says what a program is, the memory (M) is what changes; each is a handful of arrays, whose rows have the
+columns named here. The places of a batch (P) are one array. What is read more rarely is packed: an array that begins
+with a header of counts and of the places at which its tables begin.
 """
 
 from __future__ import annotations
@@ -17,47 +18,65 @@ NONE = np.iinfo(np.int64).min
 FAR = np.iinfo(np.int64).max
 HEADER = 64
 
-# L, the layout: what the program says.
+# L, the layout: a packed array, then rows of states, options, positions and alternatives.
+HEAD, STATES, OPTIONS, POSITIONS, ALTERNATIVES = range(5)
 (
-    PLAIN_SETS, DISTINCT_RUNS, RESTART, STARTS, POSITIONS, TIMERS, LIMITS, SELECTS,
-    SET_START, SET_END,
-    POSITION_LABEL, POSITION_WRITTEN, POSITION_SCOPE, POSITION_NEGATED, POSITION_SIDE, POSITION_SIDES,
-    POSITION_TICKS, POSITION_SETS, POSITION_LABELS, POSITION_LIMITS, POSITION_WAITING,
-    STATE_FIRST, STATE_COUNT, STATE_HEARS, STATE_INTEREST, STATE_START_INTEREST, STATE_STRONG, STATE_WAITING,
-    OPTION_POSITION, OPTION_STRONG, OPTION_ENTERS, START_STATES,
-    ALTERNATIVE_FIRST, ALTERNATIVE_COUNT, ALTERNATIVE_END, ALTERNATIVE_GUARDS, ALTERNATIVE_STATES, STATE_TABLE,
-    GUARD_START, GUARD_END, TIMER_KIND, TIMER_VALUE, TIMER_ORDER, LIMIT_LENGTH, SELECT_START, SELECT_END,
-    CODE, SIMPLE,
-) = range(48)  # fmt: skip
-
-# M, the memory: what changes. Counts first, then tables.
+    PLAIN_SETS, DISTINCT_RUNS, RESTART, STARTS, POSITION_COUNT, TIMERS, LIMITS, SELECTS, CLOCKED, CONTEXT,
+    MOST_RUNS, AGE, MOST_LIVE, REPORTS, HAS_SIDES, START_INTEREST,
+    SET_CODE, START_STATES, STATE_TABLE, GUARD_CODE, TIMER_KIND, TIMER_VALUE, TIMER_ORDER, LIMIT_LENGTH, SELECT_CODE,
+    CODE,
+) = range(26)  # fmt: skip
+STATE_WIDTH = 16
+STATE_FIRST, STATE_LAST, STATE_HEARS, STATE_INTEREST, STATE_START_INTEREST, STATE_STRONG, STATE_WAITING, STATE_KIND, \
+    STATE_UNBOUNDED = range(9)  # fmt: skip
+OPTION_WIDTH = 4
+OPTION_POSITION, OPTION_STRONG, OPTION_ENTERS = range(3)
+POSITION_WIDTH = 16
 (
-    FREE_RUNS, NODES, COMPOSITES, CURSOR, RESUME, NEED_RUNS, NEED_NODES, KNOWN, EPOCH, SINCE, LIVE, NOW,
-    WIDTH, RUN_ROOM, NODE_ROOM, MADE_ROOM, QUEUE_ROOM, TABLE_MASK,
-    RUNS, FREE, INSTANCE_FIRST, INSTANCE_RUNS, INSTANCE_DEAD,
-    NODE_SYMBOL, NODE_PARENT, NODE_LABELS, NODE_HASH,
-    QUEUE_DEADLINE, QUEUE_INSTANCE, QUEUE_FIRST, QUEUE_LAST,
-    MADE_INSTANCE, MADE_LO, MADE_HI, MADE_NODE, MADE_PLACE, MADE_HASH, MADE_KINDS, MADE_VALUES,
-    TABLE, TABLE_EPOCH, SCRATCH,
-) = range(42)  # fmt: skip
-MEMORY_COUNTS = 18
+    POSITION_LABEL, POSITION_WRITTEN, POSITION_SCOPE, POSITION_NEGATED, POSITION_SIDE, POSITION_SIDES, POSITION_TICKS,
+    POSITION_SETS, POSITION_LABELS, POSITION_LIMITS, POSITION_WAITING, POSITION_FIRST, POSITION_LAST, POSITION_GUARDS,
+) = range(14)  # fmt: skip
+ALTERNATIVE_WIDTH = 4
+ALTERNATIVE_END, ALTERNATIVE_GUARDS, ALTERNATIVE_STATES = range(3)
 
-# Columns of a run; after them come one deadline for each timer and one beginning for each limit.
-NEXT, STATE, PREVIOUS, LO, HEAD, REMAINING, BASE, HASH = range(8)
-FIXED = 8
+# M, the memory: counts, then rows of runs, their clocks, instances, matched symbols, composites, ended runs, timers.
+COUNTS, RUNS, CLOCKS, INSTANCES, NODES, MADE, SELECTED, ENDED, QUEUES, QUEUE_ENDS, TABLE, SCRATCH = range(12)
+(
+    FREE, FREE_RUNS, NODE_COUNT, MADE_COUNT, ENDED_COUNT, CURSOR, RESUME, NEED_RUNS, NEED_NODES, KNOWN, EPOCH, SINCE,
+    TAKEN, LIVE, NOW, TAIL, RUN_ROOM, NODE_ROOM, MADE_ROOM, ENDED_ROOM, QUEUE_ROOM, TABLE_MASK,
+    GONE_ON, FORBIDDEN, FAILED, EXPIRED, DROPPED, REPLACED, OPEN,
+) = range(29)  # fmt: skip
+RUN_WIDTH = 8
+NEXT, STATE, PREVIOUS, LO, HEAD_NODE, REMAINING, BASE, BEGAN = range(8)
+INSTANCE_WIDTH = 4
+FIRST_RUN, LIVE_RUNS, DEAD, TOUCHED = range(4)
+NODE_WIDTH = 4
+SYMBOL, PARENT, LABELS, HASH = range(4)
+MADE_WIDTH = 8
+MADE_INSTANCE, MADE_LO, MADE_HI, MADE_NODE, MADE_PLACE, MADE_HASH = range(6)
+ENDED_WIDTH = 8
+ENDED_INSTANCE, ENDED_LO, ENDED_HI, ENDED_NODE, ENDED_AT, ENDED_REASON = range(6)
+QUEUE_WIDTH = 2
+DEADLINE, OWNER = range(2)
+TABLE_WIDTH = 4
+TABLE_EPOCH, TABLE_RUN, TABLE_HASH = range(3)
 
 # P, the places: a batch of symbols in order.
-P_COUNT, P_PLACE, P_INSTANT, P_LO, P_INSTANCE, P_SYMBOL, P_SETS, P_SIDE = range(8)
-PLACE_COLUMNS = (P_PLACE, P_INSTANT, P_LO, P_INSTANCE, P_SYMBOL, P_SETS, P_SIDE)
+PLACE_WIDTH = 8
+PLACE, INSTANT, BEGINS, INSTANCE, PLACE_SYMBOL, SETS, SIDE, IDENTITY = range(8)
 
-# F, the parts of sides' composites among those symbols.
-SIDE_FIRST, SIDE_LAST, PART_SYMBOL, PART_LABELS = range(4)
+# F, packed: the parts of sides' composites among those symbols.
+SIDE_FIRST, SIDE_LAST, PART_SYMBOL, PART_LABELS, PART_IDENTITY = range(5)
 
-# X, what conditions and clocks read.
+# X, packed: what conditions and clocks read.
 (
-    SYMBOL_BASE, COLUMNS, PARAMETERS, SYMBOL_KINDS, SYMBOL_VALUES, INSTANCE_KINDS, INSTANCE_VALUES,
-    CONSTANT_KINDS, CONSTANTS, POOL_OFFSETS, POOL_BYTES, CLOCK_FIRST, CLOCK_INSTANTS,
+    COLUMNS, PARAMETERS, SYMBOL_KINDS, SYMBOL_VALUES, INSTANCE_KINDS, INSTANCE_VALUES,
+    CONSTANT_KINDS, CONSTANTS, POOL_OFFSETS, POOL_BYTES, CLOCK_FIRST, CLOCK_INSTANTS, IDENTITIES,
 ) = range(13)  # fmt: skip
+
+CONTINUOUS, CHRONICLE, RECENT, CUMULATIVE = range(4)
+CONTEXTS = ("continuous", "chronicle", "recent", "cumulative")
+REASONS = {FAILED: "failed", EXPIRED: "expired", DROPPED: "dropped", REPLACED: "replaced", OPEN: "open"}
 
 
 def pack(counts: Mapping[int, int], tables: Mapping[int, Sequence[int] | Ints]) -> Ints:
@@ -85,3 +104,12 @@ def table(flat: Ints, cell: int, length: int) -> Ints:
     """A table of a packed array, as a view."""
     start = int(flat[cell])
     return flat[start : start + length]
+
+
+def rows(width: int, columns: Mapping[int, Sequence[int] | Ints]) -> Ints:
+    """Rows of this width from columns, one after the other in one array."""
+    count = len(next(iter(columns.values())))
+    flat = np.zeros((max(count, 1), width), np.int64)
+    for column, values in columns.items():
+        flat[:count, column] = values
+    return flat.ravel()

@@ -5,25 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine import memory as m
-from penstock.engine.compiled import compiled
-from penstock.engine.lists import of_run, same_nodes, set_run
+from penstock.engine.compiled import compiled, inlined
+from penstock.engine.lists import link, of_clock, of_node, of_run, release, same_nodes, set_clock, set_run, take_row
 from penstock.engine.vm import evaluate, mix
 
 
 @compiled
-def holds(start, end, symbol, head, instance, L, M, X):
+def holds(code, number, symbol, head, instance, L, M, X):
     """Whether a condition is true for a symbol, a run and an instance."""
     out = np.empty(2, np.int64)
+    start, end = L[m.HEAD][L[m.HEAD][code] + 2 * number], L[m.HEAD][L[m.HEAD][code] + 2 * number + 1]
     return evaluate(start, end, symbol, head, instance, L, M, X, out) == 1
 
 
-@compiled
+@inlined
 def deadline(timer, hi, L, X):
     """When a timer fires that is set by something that ends at ``hi``."""
-    if L[L[m.TIMER_KIND] + timer] == 0:
-        return hi + L[L[m.TIMER_VALUE] + timer]
-    if L[L[m.TIMER_KIND] + timer] == 2:
-        return max(hi, L[L[m.TIMER_VALUE] + timer])
+    kind = L[m.HEAD][L[m.HEAD][m.TIMER_KIND] + timer]
+    value = L[m.HEAD][L[m.HEAD][m.TIMER_VALUE] + timer]
+    if kind == 0:
+        return hi + value
+    if kind == 2:
+        return max(hi, value)
     low, high = X[m.CLOCK_INSTANTS] + X[X[m.CLOCK_FIRST] + timer], X[m.CLOCK_INSTANTS] + X[X[m.CLOCK_FIRST] + timer + 1]
     while low < high:
         middle = (low + high) // 2
@@ -35,118 +38,122 @@ def deadline(timer, hi, L, X):
 
 
 @compiled
-def keep(run, instance, L, M):
-    """Puts a run into its instance's list, unless an equal one is there."""
-    if not L[m.DISTINCT_RUNS] and of_run(run, m.PREVIOUS, M) == M[m.NOW]:
-        whole = mix(of_run(run, m.STATE, M), of_run(run, m.LO, M))
-        whole = mix(whole, M[M[m.NODE_HASH] + of_run(run, m.HEAD, M)])
-        for column in range(m.REMAINING, M[m.WIDTH]):
-            if column != m.HASH:
-                whole = mix(whole, of_run(run, column, M))
-        set_run(run, m.HASH, whole, M)
-        mask = M[m.TABLE_MASK]
-        slot = whole & mask
-        while M[M[m.TABLE_EPOCH] + slot] == M[m.EPOCH]:
-            other = M[M[m.TABLE] + slot]
-            if of_run(other, m.HASH, M) == whole and same_runs(run, other, M):
-                M[M[m.FREE] + M[m.FREE_RUNS]] = run
-                M[m.FREE_RUNS] += 1
-                return
-            slot = (slot + 1) & mask
-        M[M[m.TABLE] + slot] = run
-        M[M[m.TABLE_EPOCH] + slot] = M[m.EPOCH]
-    set_run(run, m.NEXT, M[M[m.INSTANCE_FIRST] + instance], M)
-    M[M[m.INSTANCE_FIRST] + instance] = run
-    M[M[m.INSTANCE_RUNS] + instance] += 1
-    M[m.LIVE] += 1
+def is_known(run, L, M):
+    """Whether an equal run was met at this place before; else this one is remembered."""
+    whole = mix(of_run(run, m.STATE, M), of_run(run, m.LO, M))
+    whole = mix(whole, of_node(of_run(run, m.HEAD_NODE, M), m.HASH, M))
+    whole = mix(mix(whole, of_run(run, m.REMAINING, M)), of_run(run, m.BASE, M))
+    for clock in range(L[m.HEAD][m.CLOCKED]):
+        whole = mix(whole, of_clock(run, clock, L, M))
+    mask = M[m.COUNTS][m.TABLE_MASK]
+    slot = whole & mask
+    epoch = M[m.COUNTS][m.EPOCH]
+    while M[m.TABLE][slot * m.TABLE_WIDTH + m.TABLE_EPOCH] == epoch:
+        if M[m.TABLE][slot * m.TABLE_WIDTH + m.TABLE_HASH] == whole:
+            if same_runs(run, M[m.TABLE][slot * m.TABLE_WIDTH + m.TABLE_RUN], L, M):
+                return True
+        slot = (slot + 1) & mask
+    M[m.TABLE][slot * m.TABLE_WIDTH + m.TABLE_EPOCH] = epoch
+    M[m.TABLE][slot * m.TABLE_WIDTH + m.TABLE_RUN] = run
+    M[m.TABLE][slot * m.TABLE_WIDTH + m.TABLE_HASH] = whole
+    return False
 
 
 @compiled
-def same_runs(a, b, M):
+def same_runs(a, b, L, M):
     """Whether two runs agree in everything."""
-    for column in range(1, M[m.WIDTH]):
-        if column != m.HEAD and of_run(a, column, M) != of_run(b, column, M):
+    for column in (m.STATE, m.PREVIOUS, m.LO, m.REMAINING, m.BASE):
+        if of_run(a, column, M) != of_run(b, column, M):
             return False
-    return same_nodes(of_run(a, m.HEAD, M), of_run(b, m.HEAD, M), M)
+    for clock in range(L[m.HEAD][m.CLOCKED]):
+        if of_clock(a, clock, L, M) != of_clock(b, clock, L, M):
+            return False
+    return same_nodes(of_run(a, m.HEAD_NODE, M), of_run(b, m.HEAD_NODE, M), M)
 
 
-@compiled
+@inlined
 def make(instance, lo, hi, head, place, L, M, X):
     """A composite, unless an equal one was made at this instant."""
-    whole = mix(mix(instance, lo), M[M[m.NODE_HASH] + head])
-    made = M[m.COMPOSITES]
-    if not L[m.DISTINCT_RUNS]:
-        for other in range(M[m.SINCE], made):
+    whole = mix(mix(instance, lo), of_node(head, m.HASH, M))
+    made = M[m.COUNTS][m.MADE_COUNT]
+    if not L[m.HEAD][m.DISTINCT_RUNS]:
+        for other in range(M[m.COUNTS][m.SINCE], made):
+            row = other * m.MADE_WIDTH
             if (
-                M[M[m.MADE_HASH] + other] == whole
-                and M[M[m.MADE_HI] + other] == hi
-                and M[M[m.MADE_INSTANCE] + other] == instance
-                and M[M[m.MADE_LO] + other] == lo
-                and same_nodes(M[M[m.MADE_NODE] + other], head, M)
+                M[m.MADE][row + m.MADE_HASH] == whole
+                and M[m.MADE][row + m.MADE_HI] == hi
+                and M[m.MADE][row + m.MADE_INSTANCE] == instance
+                and M[m.MADE][row + m.MADE_LO] == lo
+                and same_nodes(M[m.MADE][row + m.MADE_NODE], head, M)
             ):
                 return
-    M[M[m.MADE_INSTANCE] + made] = instance
-    M[M[m.MADE_LO] + made] = lo
-    M[M[m.MADE_HI] + made] = hi
-    M[M[m.MADE_NODE] + made] = head
-    M[M[m.MADE_PLACE] + made] = place
-    M[M[m.MADE_HASH] + made] = whole
-    if L[m.SELECTS] > 0:
-        out = np.empty(2, np.int64)
-        for number in range(L[m.SELECTS]):
-            evaluate(
-                L[L[m.SELECT_START] + number], L[L[m.SELECT_END] + number], 0, head, instance, L, M, X, out
-            )  # fmt: skip
-            M[M[m.MADE_KINDS] + made * L[m.SELECTS] + number] = out[0]
-            M[M[m.MADE_VALUES] + made * L[m.SELECTS] + number] = out[1]
-    M[m.COMPOSITES] = made + 1
+    row = made * m.MADE_WIDTH
+    M[m.MADE][row + m.MADE_INSTANCE] = instance
+    M[m.MADE][row + m.MADE_LO] = lo
+    M[m.MADE][row + m.MADE_HI] = hi
+    M[m.MADE][row + m.MADE_NODE] = head
+    M[m.MADE][row + m.MADE_PLACE] = place
+    M[m.MADE][row + m.MADE_HASH] = whole
+    if L[m.HEAD][m.SELECTS] > 0:
+        select(made, head, instance, L, M, X)
+    M[m.COUNTS][m.MADE_COUNT] = made + 1
+
+
+@compiled
+def select(made, head, instance, L, M, X):
+    """The selected values of a composite."""
+    out = np.empty(2, np.int64)
+    selects = L[m.HEAD][m.SELECTS]
+    for number in range(selects):
+        code = L[m.HEAD][m.SELECT_CODE] + 2 * number
+        evaluate(L[m.HEAD][code], L[m.HEAD][code + 1], 0, head, instance, L, M, X, out)
+        M[m.SELECTED][2 * (made * selects + number)] = out[0]
+        M[m.SELECTED][2 * (made * selects + number) + 1] = out[1]
 
 
 @compiled
 def move(run, option, lo, hi, head, remaining, instance, place, L, M, X):
     """A run goes on through an option: limits, composite, and a new run for each alternative of what follows."""
-    position = L[L[m.OPTION_POSITION] + option]
-    timers = L[m.TIMERS]
-    limits = m.FIXED + timers
-    within = L[L[m.POSITION_LIMITS] + position]
-    for limit in range(L[m.LIMITS]):
+    position = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_POSITION]
+    row = position * m.POSITION_WIDTH
+    timers = L[m.HEAD][m.TIMERS]
+    started = of_run(run, m.PREVIOUS, M) != m.NONE
+    for limit in range(L[m.HEAD][m.LIMITS]):
         since = m.NONE
-        if (within >> limit) & 1:
-            before = of_run(run, limits + limit, M)
-            since = lo if before == m.NONE or (L[L[m.OPTION_ENTERS] + option] >> limit) & 1 else min(before, lo)
-            if hi - since > L[L[m.LIMIT_LENGTH] + limit]:
+        if (L[m.POSITIONS][row + m.POSITION_LIMITS] >> limit) & 1:
+            before = of_clock(run, timers + limit, L, M) if started else m.NONE
+            enters = (L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_ENTERS] >> limit) & 1
+            since = lo if before == m.NONE or enters else min(before, lo)
+            if hi - since > L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH] + limit]:
+                M[m.COUNTS][m.FORBIDDEN] += 1
                 return
-        M[M[m.SCRATCH] + limit] = since
-    span = lo if of_run(run, m.PREVIOUS, M) == m.NONE else min(lo, of_run(run, m.LO, M))
+        M[m.SCRATCH][limit] = since
+    span = min(lo, of_run(run, m.LO, M)) if started else lo
+    began = of_run(run, m.BEGAN, M) if started else hi
     if remaining:
-        base = of_run(run, m.BASE, M) if L[L[m.STATE_WAITING] + of_run(run, m.STATE, M)] else of_run(run, m.PREVIOUS, M)
-        if not L[L[m.STATE_WAITING] + of_run(run, m.STATE, M)] and not L[L[m.OPTION_STRONG] + option]:
+        waits = L[m.STATES][of_run(run, m.STATE, M) * m.STATE_WIDTH + m.STATE_WAITING]
+        base = of_run(run, m.BASE, M) if waits else of_run(run, m.PREVIOUS, M)
+        if not waits and not L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_STRONG]:
             base = m.NONE
-        waiting = L[L[m.POSITION_WAITING] + position]
-        arrive(run, position, waiting, hi, span, head, remaining, base, instance, L, M, X)
+        waiting = L[m.POSITIONS][row + m.POSITION_WAITING]
+        arrive(run, row, waiting, hi, span, began, head, remaining, base, instance, started, L, M, X)
         return
     truths = 0
-    first = L[L[m.ALTERNATIVE_FIRST] + position]
-    last = first + L[L[m.ALTERNATIVE_COUNT] + position]
-    asked = 0
-    for one in range(first, last):
-        asked |= L[L[m.ALTERNATIVE_GUARDS] + one]
-        if L[L[m.ALTERNATIVE_END] + one] > 0:
-            asked |= L[L[m.ALTERNATIVE_END] + one]
+    asked = L[m.POSITIONS][row + m.POSITION_GUARDS]
     guard = 0
     while asked >> guard:
-        if (asked >> guard) & 1:
-            start, end = L[L[m.GUARD_START] + guard], L[L[m.GUARD_END] + guard]
-            if holds(start, end, 0, head, instance, L, M, X):
-                truths |= 1 << guard
+        if (asked >> guard) & 1 and holds(m.GUARD_CODE, guard, 0, head, instance, L, M, X):
+            truths |= 1 << guard
         guard += 1
     ended = False
-    for one in range(first, last):
-        end = L[L[m.ALTERNATIVE_END] + one]
+    for one in range(L[m.POSITIONS][row + m.POSITION_FIRST], L[m.POSITIONS][row + m.POSITION_LAST]):
+        way = one * m.ALTERNATIVE_WIDTH
+        end = L[m.ALTERNATIVES][way + m.ALTERNATIVE_END]
         if end >= 0 and end & truths == end and not ended:
             ended = True
+            M[m.COUNTS][m.GONE_ON] += 1
             make(instance, span, hi, head, place, L, M, X)
-        guards = L[L[m.ALTERNATIVE_GUARDS] + one]
+        guards = L[m.ALTERNATIVES][way + m.ALTERNATIVE_GUARDS]
         index = 0
         bit = 0
         guard = 0
@@ -155,41 +162,56 @@ def move(run, option, lo, hi, head, remaining, instance, place, L, M, X):
                 index |= ((truths >> guard) & 1) << bit
                 bit += 1
             guard += 1
-        target = L[L[m.STATE_TABLE] + L[L[m.ALTERNATIVE_STATES] + one] + index]
+        target = L[m.HEAD][L[m.HEAD][m.STATE_TABLE] + L[m.ALTERNATIVES][way + m.ALTERNATIVE_STATES] + index]
         if target >= 0:
-            arrive(run, position, target, hi, span, head, 0, m.NONE, instance, L, M, X)
+            arrive(run, row, target, hi, span, began, head, 0, m.NONE, instance, started, L, M, X)
 
 
-@compiled
-def arrive(run, position, target, hi, span, head, remaining, base, instance, L, M, X):
+@inlined
+def arrive(run, position, target, hi, span, began, head, remaining, base, instance, started, L, M, X):
     """The new run that waits in ``target``, with the timers and limits that it has there."""
-    timers = L[m.TIMERS]
-    M[m.FREE_RUNS] -= 1
-    fresh = M[M[m.FREE] + M[m.FREE_RUNS]]
+    M[m.COUNTS][m.GONE_ON] += 1
+    fresh = take_row(M)
     set_run(fresh, m.STATE, target, M)
     set_run(fresh, m.PREVIOUS, hi, M)
     set_run(fresh, m.LO, span, M)
-    set_run(fresh, m.HEAD, head, M)
+    set_run(fresh, m.HEAD_NODE, head, M)
     set_run(fresh, m.REMAINING, remaining, M)
     set_run(fresh, m.BASE, base, M)
-    set_run(fresh, m.HASH, 0, M)
-    hears = L[L[m.STATE_HEARS] + target]
-    for timer in range(timers):
-        at = m.NONE
-        if (hears >> timer) & 1:
-            at = of_run(run, m.FIXED + timer, M)
-            if (L[L[m.POSITION_SETS] + position] >> timer) & 1:
-                at = deadline(timer, hi, L, X)
-                last = M[M[m.QUEUE_LAST] + timer]
-                if (
-                    last == M[M[m.QUEUE_FIRST] + timer]
-                    or M[M[m.QUEUE_DEADLINE] + timer * M[m.QUEUE_ROOM] + last - 1] != at
-                    or M[M[m.QUEUE_INSTANCE] + timer * M[m.QUEUE_ROOM] + last - 1] != instance
-                ):
-                    M[M[m.QUEUE_DEADLINE] + timer * M[m.QUEUE_ROOM] + last] = at
-                    M[M[m.QUEUE_INSTANCE] + timer * M[m.QUEUE_ROOM] + last] = instance
-                    M[M[m.QUEUE_LAST] + timer] = last + 1
-        set_run(fresh, m.FIXED + timer, at, M)
-    for limit in range(L[m.LIMITS]):
-        set_run(fresh, m.FIXED + timers + limit, M[M[m.SCRATCH] + limit], M)
-    keep(fresh, instance, L, M)
+    set_run(fresh, m.BEGAN, began, M)
+    timers = L[m.HEAD][m.TIMERS]
+    if timers > 0:
+        hears = L[m.STATES][target * m.STATE_WIDTH + m.STATE_HEARS]
+        sets = L[m.POSITIONS][position + m.POSITION_SETS]
+        for timer in range(timers):
+            at = m.NONE
+            if (hears >> timer) & 1:
+                if (sets >> timer) & 1:
+                    at = deadline(timer, hi, L, X)
+                    wait_for(timer, at, instance, M)
+                elif started:
+                    at = of_clock(run, timer, L, M)
+            set_clock(fresh, timer, at, L, M)
+    for limit in range(L[m.HEAD][m.LIMITS]):
+        set_clock(fresh, timers + limit, M[m.SCRATCH][limit], L, M)
+    if not L[m.HEAD][m.DISTINCT_RUNS] and is_known(fresh, L, M):
+        release(fresh, M)
+        return
+    link(fresh, instance, M)
+    M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] += 1
+    M[m.COUNTS][m.LIVE] += 1
+
+
+@inlined
+def wait_for(timer, at, instance, M):
+    """A deadline of an instance joins the timer's queue, unless it is there already."""
+    room = M[m.COUNTS][m.QUEUE_ROOM]
+    last = M[m.QUEUE_ENDS][2 * timer + 1]
+    row = (timer * room + last) * m.QUEUE_WIDTH
+    if last > M[m.QUEUE_ENDS][2 * timer]:
+        before = row - m.QUEUE_WIDTH
+        if M[m.QUEUES][before + m.DEADLINE] == at and M[m.QUEUES][before + m.OWNER] == instance:
+            return
+    M[m.QUEUES][row + m.DEADLINE] = at
+    M[m.QUEUES][row + m.OWNER] = instance
+    M[m.QUEUE_ENDS][2 * timer + 1] = last + 1

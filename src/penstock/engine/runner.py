@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.algebra.expressions import After, AtClock, AtInstant
 from penstock.automaton.program import Program
-from penstock.engine import kernel, lists
+from penstock.engine import kernel, reclaim
 from penstock.engine import memory as m
-from penstock.engine.memory import NONE
-from penstock.errors import DataError
+from penstock.engine.heap import Memory
+from penstock.engine.layout import Layout
+from penstock.engine.memory import NONE, Ints
+from penstock.engine.unite import unite
+from penstock.errors import DataError, StateError
 from penstock.events.times import DAY, EARLIEST, next_clock_time, zone_of
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,23 @@ class Made:
         return len(self.lo)
 
 
+@dataclass(frozen=True)
+class Ended:
+    """Runs that came to nothing: what they had matched, when each ended and the number of the reason."""
+
+    instance: Ints
+    lo: Ints
+    hi: Ints
+    at: Ints
+    reason: Ints
+    offsets: Ints
+    symbols: Ints
+    labels: Ints
+
+    def __len__(self) -> int:
+        return len(self.lo)
+
+
 def _clock_times(clock: int, after: int, end: int, zone: str) -> list[int]:
     """The instants after ``after`` at which it is that time of day, up to the first one past ``end``."""
     minutes, seconds = divmod(clock, 60_000_000)
@@ -54,42 +72,37 @@ def _clock_times(clock: int, after: int, end: int, zone: str) -> list[int]:
     return found
 
 
-def joined_made(some: list[Made]) -> Made:
-    """Composites of several stretches of a batch as one."""
+def _joined(some: list[Any]) -> Any:
+    """Composites or ended runs of several stretches of a batch as one."""
     if len(some) == 1:
         return some[0]
     ends = np.cumsum([0, *(len(one.symbols) for one in some)])
     offsets = [one.offsets[:-1] + start for one, start in zip(some, ends, strict=False)]
-    arrays = {
-        name: np.concatenate([getattr(one, name) for one in some])
-        for name in ("instance", "lo", "hi", "place", "symbols", "labels", "kinds", "values")
-    }
-    return Made(offsets=np.concatenate([*offsets, ends[-1:]]), **arrays)
+    names = [name for name in type(some[0]).__dataclass_fields__ if name != "offsets"]
+    arrays = {name: np.concatenate([getattr(one, name) for one in some]) for name in names}
+    return type(some[0])(offsets=np.concatenate([*offsets, ends[-1:]]), **arrays)
 
 
 class Runner:
     """The runs of one program."""
 
-    def __init__(self, program: Program, counts: dict[int, int], tables: dict[int, Any], zone: str) -> None:
+    def __init__(self, program: Program, layout: Layout, zone: str) -> None:
         self.program = program
         self.zone = zone
-        self.counts = counts
-        self.tables = tables
-        self.layout: Ints = np.zeros(0, np.int64)
-        self.rooms = _Rooms(64, 64, 64, 64, 1)
-        self.shapes: dict[int, tuple[int, int]] = {}
-        self.past: list[Ints] = [np.zeros(0, np.int64) for _ in m.PLACE_COLUMNS]
+        self.shape = layout
+        self.counts = layout.counts
+        self.layout: tuple[Ints, ...] = ()
+        self.memory: Memory
+        self.past: Ints = np.zeros((0, m.PLACE_WIDTH), np.int64)
         self.looked_back_at = 0
         self.replays = 0
         self.until = int(NONE)
-        self.memory = self._memory(self.rooms, None)
-        largest = max((int(count) for count in tables[m.ALTERNATIVE_COUNT]), default=1)
-        widest = max((int(count) for count in tables[m.STATE_COUNT]), default=1)
-        self.widest = max(1, largest) * max(1, widest)
 
-    def lay_out(self, code: Ints) -> None:
-        """Completes the layout with the code of the definition."""
-        self.layout = m.pack(self.counts, self.tables | {m.CODE: code})
+    def lay_out(self, code: Ints, chosen: Mapping[int, int]) -> None:
+        """Completes the layout with the code of the definition, and with what was chosen for its detection."""
+        self.layout = self.shape.arrays(code, chosen)
+        sizes = (self.counts[cell] for cell in (m.TIMERS, m.LIMITS, m.SELECTS))
+        self.memory = Memory(*sizes, reports=bool(chosen[m.REPORTS]))
 
     def advance(self, places: Ints, parts: Ints, values: dict[int, Any], instances: int, until: int) -> Made:
         """Consumes places and fires the timers before ``until``; returns what was made."""
@@ -99,56 +112,115 @@ class Runner:
 
     def _run(self, until: int, first: int, instances: int, places: Ints, parts: Ints, known: Ints) -> Made:
         """Lets the kernel go on, with more room whenever it needs it, until all places are consumed."""
-        self.memory[m.CURSOR], self.memory[m.RESUME] = 0, -1
+        self.memory.counts[m.CURSOR], self.memory.counts[m.RESUME] = 0, -1
         made: list[Made] = []
+        given, count = places.ravel(), len(places)
         while True:
+            arrays = self.memory.arrays
+            widest = self.shape.widest
             outcome = kernel.advance(
-                until, first, instances, self.widest, self.layout, self.memory, places, parts, known
-            )
+                until, first, instances, widest, count, self.layout, arrays, given, parts, known
+            )  # fmt: skip
             if outcome == kernel.GROW:
-                if self.memory[m.COMPOSITES] and self.counts[m.DISTINCT_RUNS]:
-                    made.append(self._taken())
-                if not self._reclaim():
-                    self._grow(int(self.memory[m.NEED_RUNS]), int(self.memory[m.NEED_NODES]))
+                if self.counts[m.DISTINCT_RUNS]:
+                    made.append(self._taken(known))
+                self._make_room()
+            elif outcome == kernel.FULL:
+                most = int(self.layout[m.HEAD][m.MOST_LIVE])
+                raise StateError(
+                    f"more than {most:,} runs of `{self.program.name}` wait at once",
+                    hint="give the pattern a time bound with `within`, or raise the limit",
+                )
             else:
-                made.append(self._taken())
-                return joined_made(made)
+                made.append(self._taken(known))
+                return _joined(made)
 
-    def _reclaim(self) -> bool:
-        """Frees what no live run needs; says whether that made room enough to go on without more memory."""
-        lists.reclaim(self.layout, self.memory)
-        self._set_queues(self._queues())
-        needed, nodes = int(self.memory[m.NEED_RUNS]), int(self.memory[m.NEED_NODES])
-        timers = self.counts[m.TIMERS]
-        queued = int(m.table(self.memory, m.QUEUE_LAST, timers).max()) if timers else 0
-        rooms = self.rooms
-        return bool(
-            2 * (int(self.memory[m.NODES]) + nodes) < rooms.nodes
-            and 2 * (rooms.runs - int(self.memory[m.FREE_RUNS]) + needed) < rooms.runs
-            and 2 * needed < rooms.made
-            and 2 * (queued + needed) < rooms.queue
-        )
+    def _make_room(self) -> None:
+        """Frees what no live run needs, and makes more room where that is not enough."""
+        memory = self.memory
+        runs, nodes = memory.live(m.NEED_RUNS), memory.live(m.NEED_NODES)
+        short = memory.live(m.FREE_RUNS) <= runs or memory.live(m.NODE_COUNT) + nodes >= memory.live(m.NODE_ROOM)
+        if short:
+            self.tidy(memory.live(m.NOW))
+        live = memory.live(m.RUN_ROOM) - memory.live(m.FREE_RUNS)
+        if 2 * (live + runs) >= memory.live(m.RUN_ROOM) and short:
+            memory.grow_runs(4 * (live + runs))
+        if 2 * (memory.live(m.NODE_COUNT) + nodes) >= memory.live(m.NODE_ROOM) and short:
+            memory.grow_nodes(4 * (memory.live(m.NODE_COUNT) + nodes))
+        if 2 * (memory.live(m.MADE_COUNT) + runs) >= memory.live(m.MADE_ROOM):
+            memory.grow_made(4 * (memory.live(m.MADE_COUNT) + runs))
+        if memory.reports and 2 * (memory.live(m.ENDED_COUNT) + 2 * runs) >= memory.live(m.ENDED_ROOM):
+            memory.grow_ended(4 * (memory.live(m.ENDED_COUNT) + 2 * runs))
+        if memory.timers:
+            waiting = memory.queues()
+            longest = max(len(queue) for queue in waiting)
+            room = max(memory.live(m.QUEUE_ROOM), 4 * (longest + runs) if 2 * (longest + runs) >= memory.live(
+                m.QUEUE_ROOM) else 0)
+            memory.set_queues(waiting, room)
 
-    def _taken(self) -> Made:
-        memory, made, selects = self.memory, int(self.memory[m.COMPOSITES]), self.counts[m.SELECTS]
-        offsets, symbols, labels = lists.list_parts(memory)
-        cells = (m.MADE_INSTANCE, m.MADE_LO, m.MADE_HI, m.MADE_PLACE)
-        kinds, values = (m.table(memory, cell, made * selects) for cell in (m.MADE_KINDS, m.MADE_VALUES))
-        instance, lo, hi, place = (m.table(memory, cell, made).copy() for cell in cells)
-        result = Made(
-            instance,
-            lo,
-            hi,
-            place,
-            offsets,
-            symbols,
-            labels,
-            kinds.reshape(made, selects).copy(),
-            values.reshape(made, selects).copy(),
+    def tidy(self, now: int) -> None:
+        """Ends the runs that can only come to nothing at ``now``, and drops the matched symbols that nobody holds."""
+        memory = self.memory
+        if memory.reports:
+            memory.grow_ended(max(memory.live(m.ENDED_ROOM), memory.live(m.ENDED_COUNT) + memory.live(m.LIVE) + 1))
+        reclaim.sweep(now, self.layout, memory.arrays)
+        reclaim.reclaim_nodes(memory.arrays)
+
+    def _taken(self, known: Ints) -> Made:
+        """What was made, taken out; what was made at the present instant is remembered where it could be made again."""
+        if self.layout[m.HEAD][m.CONTEXT] == m.CUMULATIVE:
+            self._unite(known)
+        memory, selects = self.memory, self.counts[m.SELECTS]
+        counts = memory.counts
+        first, last, since = (int(counts[cell]) for cell in (m.TAKEN, m.MADE_COUNT, m.SINCE))
+        rows = memory.rows(m.MADE, m.MADE_WIDTH, last)
+        taken = rows[first:]
+        selected = memory.rows(m.SELECTED, 2 * selects, last)[first:].reshape(last - first, selects, 2)
+        offsets, symbols, labels = reclaim.list_parts(taken[:, m.MADE_NODE].copy(), memory.arrays[m.NODES])
+        columns = (m.MADE_INSTANCE, m.MADE_LO, m.MADE_HI, m.MADE_PLACE)
+        instance, lo, hi, place = (taken[:, column].copy() for column in columns)
+        made = Made(
+            instance, lo, hi, place, offsets, symbols, labels, selected[:, :, 0].copy(), selected[:, :, 1].copy()
         )
-        memory[m.COMPOSITES] = 0
-        memory[m.SINCE] = 0
-        return result
+        kept = 0 if self.counts[m.DISTINCT_RUNS] else last - since
+        rows[:kept] = rows[last - kept :].copy()
+        counts[m.TAKEN] = counts[m.MADE_COUNT] = kept
+        counts[m.SINCE] = 0
+        return made
+
+    def _unite(self, known: Ints) -> None:
+        """Makes the composites of one place and instance one."""
+        memory = self.memory
+        counts = memory.counts
+        heads = memory.rows(m.MADE, m.MADE_WIDTH, memory.live(m.MADE_COUNT))[:, m.MADE_NODE].copy()
+        parts = len(reclaim.list_parts(heads, memory.arrays[m.NODES])[1])
+        if counts[m.NODE_COUNT] + parts >= counts[m.NODE_ROOM]:
+            memory.grow_nodes(2 * (int(counts[m.NODE_COUNT]) + parts))
+        unite(self.layout, memory.arrays, known)
+
+    def held(self) -> Ints:
+        """The symbols that are still needed."""
+        nodes = self.memory.rows(m.NODES, m.NODE_WIDTH, self.memory.live(m.NODE_COUNT))
+        return np.concatenate([nodes[:, m.SYMBOL], self.past[:, m.PLACE_SYMBOL]])
+
+    def renumber(self, numbers: Ints) -> None:
+        """Gives symbols the numbers that they have from now on."""
+        reclaim.renumber(numbers, self.memory.arrays)
+        self.past[:, m.PLACE_SYMBOL] = numbers[self.past[:, m.PLACE_SYMBOL]]
+
+    def ended(self) -> Ended:
+        """The runs that ended without coming to anything since this was last asked."""
+        memory = self.memory
+        rows = memory.rows(m.ENDED, m.ENDED_WIDTH, memory.live(m.ENDED_COUNT))
+        offsets, symbols, labels = reclaim.list_parts(rows[:, m.ENDED_NODE].copy(), memory.arrays[m.NODES])
+        columns = (m.ENDED_INSTANCE, m.ENDED_LO, m.ENDED_HI, m.ENDED_AT, m.ENDED_REASON)
+        memory.counts[m.ENDED_COUNT] = 0
+        return Ended(*(rows[:, column].copy() for column in columns), offsets, symbols, labels)
+
+    def finish(self, now: int) -> None:
+        """The input is over: runs that came to nothing are told apart from those that still wait."""
+        self.tidy(now)
+        reclaim.report_open(now, self.layout, self.memory.arrays)
 
     def _known(self, values: dict[int, Any], places: Ints, until: int) -> tuple[dict[int, int], dict[int, Any]]:
         """What conditions read, and for timers at a time of day the instants at which it is that time."""
@@ -169,10 +241,10 @@ class Runner:
 
     def _times_of_setting(self, places: Ints, until: int) -> list[tuple[int, int]]:
         """Stretches of time, in order, in which a timer may be set: by a place or a timer, or by what follows."""
-        count = int(places[m.P_COUNT])
-        times = m.table(places, m.P_INSTANT, count)
-        ends = [(int(times[0]), int(times[-1]))] if count else []
-        ends += [(int(waiting.min()), int(waiting.max())) for waiting, _ in self._queues() if len(waiting)]
+        times = places[:, m.INSTANT]
+        ends = [(int(times[0]), int(times[-1]))] if len(times) else []
+        waiting = [queue[:, m.DEADLINE] for queue in self.memory.queues()]
+        ends += [(int(queue.min()), int(queue.max())) for queue in waiting if len(queue)]
         specs = [timer.spec for timer in self.program.timers]
         ends += [(spec.microseconds, spec.microseconds) for spec in specs if isinstance(spec, AtInstant)]
         further = sum(spec.microseconds if isinstance(spec, After) else 2 * DAY for spec in specs)
@@ -183,128 +255,35 @@ class Runner:
         self.until = until
         wanted = self.replays or (0 if self.counts[m.RESTART] else self.looked_back_at)
         if wanted:
-            count = int(places[m.P_COUNT])
-            chosen = m.table(places, m.P_INSTANCE, count) < 0
-            chosen &= (m.table(places, m.P_SETS, count) & wanted) != 0
-            rows = [m.table(places, cell, count)[chosen] for cell in m.PLACE_COLUMNS]
-            rows[0] += self.past[0][-1] + 1 if len(self.past[0]) else 0
-            self.past = [np.concatenate(pair) for pair in zip(self.past, rows, strict=True)]
+            rows = places[(places[:, m.INSTANCE] < 0) & ((places[:, m.SETS] & wanted) != 0)]
+            rows[:, m.PLACE] += self.past[-1, m.PLACE] + 1 if len(self.past) else 0
+            self.past = np.concatenate([self.past, rows])
 
     def _look_back(self, first: int, instances: int, known: Ints) -> None:
         """Brings new instances to where they would stand had they been there from the beginning."""
-        places = m.pack({m.P_COUNT: len(self.past[0])}, dict(zip(m.PLACE_COLUMNS, self.past, strict=True)))
-        parts = m.blank({m.SIDE_FIRST: 0, m.SIDE_LAST: 0, m.PART_SYMBOL: 0, m.PART_LABELS: 0})
+        parts = m.blank(dict.fromkeys(range(m.PART_IDENTITY + 1), 0))
+        memory = self.memory
         if not self.replays:
-            kernel.look_back(first, instances, self.layout, self.memory, places, parts, known)
+            past, count = self.past.ravel(), len(self.past)
+            kernel.look_back(first, instances, count, self.layout, memory.arrays, past, parts, known)
             return
-        waiting = self._queues()
-        self._set_queues([(deadlines[:0], owners[:0]) for deadlines, owners in waiting])
-        self._run(self.until, first, instances, places, parts, known)
-        joined = [
-            tuple(map(np.concatenate, zip(*pair, strict=True))) for pair in zip(waiting, self._queues(), strict=True)
-        ]
-        orders = [np.argsort(deadlines, kind="stable") for deadlines, _ in joined]
-        self._set_queues([(d[order], o[order]) for (d, o), order in zip(joined, orders, strict=True)])
-
-    def _queues(self) -> list[tuple[Ints, Ints]]:
-        """The deadlines that wait for each timer, and whose they are."""
-        timers, room = self.counts[m.TIMERS], self.rooms.queue
-        first, last = (m.table(self.memory, cell, timers) for cell in (m.QUEUE_FIRST, m.QUEUE_LAST))
-        deadline, owner = (
-            m.table(self.memory, cell, timers * room).reshape(timers, room)
-            for cell in (m.QUEUE_DEADLINE, m.QUEUE_INSTANCE)
-        )
-        spans = [slice(first[timer], last[timer]) for timer in range(timers)]
-        return [(deadline[n, span].copy(), owner[n, span].copy()) for n, span in enumerate(spans)]
-
-    def _set_queues(self, queues: list[tuple[Ints, Ints]]) -> None:
-        """Lets these deadlines wait."""
-        longest = max((len(deadlines) for deadlines, _ in queues), default=0)
-        if longest > self.rooms.queue:
-            self.memory = self._memory(replace(self.rooms, queue=2 * longest), self.memory)
-        timers, room = self.counts[m.TIMERS], self.rooms.queue
-        for timer, queue in enumerate(queues):
-            for cell, column in zip((m.QUEUE_DEADLINE, m.QUEUE_INSTANCE), queue, strict=True):
-                m.table(self.memory, cell, timers * room)[timer * room : timer * room + len(column)] = column
-            m.table(self.memory, m.QUEUE_FIRST, timers)[timer] = 0
-            m.table(self.memory, m.QUEUE_LAST, timers)[timer] = len(queue[0])
+        waiting = memory.queues()
+        room = memory.live(m.QUEUE_ROOM)
+        memory.set_queues([queue[:0] for queue in waiting], room)
+        self._run(self.until, first, instances, self.past, parts, known)
+        joined = [np.concatenate(pair) for pair in zip(waiting, memory.queues(), strict=True)]
+        longest = max((len(queue) for queue in joined), default=0)
+        ordered = [queue[np.argsort(queue[:, m.DEADLINE], kind="stable")] for queue in joined]
+        memory.set_queues(ordered, max(memory.live(m.QUEUE_ROOM), 2 * longest))
 
     def _know(self, instances: int, known_values: Ints) -> None:
         """Room for so many instances; a new one starts as those never seen stand."""
-        known = int(self.memory[m.KNOWN])
-        if instances > self.rooms.instances:
-            self.memory = self._memory(replace(self.rooms, instances=2 * instances), self.memory)
-        dead = m.table(self.memory, m.INSTANCE_DEAD, instances)
-        dead[known:] = dead[0]
-        self.memory[m.KNOWN] = max(known, instances)
-        if len(self.past[0]) and instances > max(1, known):
+        memory = self.memory
+        known = memory.live(m.KNOWN)
+        if instances * m.INSTANCE_WIDTH > len(memory.arrays[m.INSTANCES]):
+            memory.grow_instances(2 * instances)
+        rows = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, instances)
+        rows[known:, m.DEAD] = rows[0, m.DEAD]
+        memory.counts[m.KNOWN] = max(known, instances)
+        if len(self.past) and instances > max(1, known):
             self._look_back(max(1, known), instances, known_values)
-
-    def _grow(self, runs: int, nodes: int) -> None:
-        """Room for at least so many more runs, composites, timers and matched symbols."""
-        rooms = self.rooms
-        self.memory = self._memory(
-            _Rooms(
-                runs=rooms.runs + max(runs, rooms.runs),
-                nodes=rooms.nodes + max(nodes, rooms.nodes),
-                made=rooms.made + max(runs, rooms.made),
-                queue=rooms.queue + max(runs, rooms.queue),
-                instances=rooms.instances,
-            ),
-            self.memory,
-        )
-
-    def _memory(self, rooms: _Rooms, before: Ints | None) -> Ints:
-        """Memory with so much room, holding what was there before."""
-        timers, selects = self.counts[m.TIMERS], self.counts[m.SELECTS]
-        width = m.FIXED + timers + self.counts[m.LIMITS]
-        table = 1 << (2 * rooms.runs).bit_length()
-        shapes = {
-            m.RUNS: (rooms.runs, width),
-            m.FREE: (rooms.runs, 1),
-            **dict.fromkeys((m.INSTANCE_FIRST, m.INSTANCE_RUNS, m.INSTANCE_DEAD), (rooms.instances, 1)),
-            **dict.fromkeys(range(m.NODE_SYMBOL, m.NODE_HASH + 1), (rooms.nodes, 1)),
-            **dict.fromkeys((m.QUEUE_DEADLINE, m.QUEUE_INSTANCE), (timers, rooms.queue)),
-            **dict.fromkeys((m.QUEUE_FIRST, m.QUEUE_LAST), (timers, 1)),
-            **dict.fromkeys(range(m.MADE_INSTANCE, m.MADE_HASH + 1), (rooms.made, 1)),
-            **dict.fromkeys((m.MADE_KINDS, m.MADE_VALUES), (rooms.made, selects)),
-            m.TABLE: (table, 1),
-            m.TABLE_EPOCH: (table, 1),
-            m.SCRATCH: (max(1, self.counts[m.LIMITS]), 1),
-        }
-        memory = m.blank({cell: rows * columns for cell, (rows, columns) in shapes.items()})
-        m.table(memory, m.TABLE_EPOCH, table)[:] = -1
-        free = 1
-        if before is None:
-            memory[m.NOW] = NONE
-            m.table(memory, m.INSTANCE_FIRST, rooms.instances)[:] = -1
-            counted = 0
-        else:
-            memory[: m.MEMORY_COUNTS] = before[: m.MEMORY_COUNTS]
-            for cell, (rows, columns) in shapes.items():
-                if cell not in (m.TABLE, m.TABLE_EPOCH, m.SCRATCH):
-                    old_rows, old_columns = self.shapes[cell]
-                    old = m.table(before, cell, old_rows * old_columns).reshape(old_rows, old_columns)
-                    new = m.table(memory, cell, rows * columns).reshape(rows, columns)
-                    new[:old_rows, :old_columns] = old
-            m.table(memory, m.INSTANCE_FIRST, rooms.instances)[self.rooms.instances :] = -1
-            free, counted = self.rooms.runs, int(before[m.FREE_RUNS])
-        fresh = np.arange(free, rooms.runs)
-        m.table(memory, m.FREE, rooms.runs)[counted : counted + len(fresh)] = fresh
-        memory[m.FREE_RUNS] = counted + len(fresh)
-        memory[m.WIDTH], memory[m.TABLE_MASK] = width, table - 1
-        memory[m.RUN_ROOM], memory[m.NODE_ROOM] = rooms.runs, rooms.nodes
-        memory[m.MADE_ROOM], memory[m.QUEUE_ROOM] = rooms.made, rooms.queue
-        self.rooms, self.shapes = rooms, shapes
-        return memory
-
-
-@dataclass(frozen=True)
-class _Rooms:
-    """For how much there is room."""
-
-    runs: int
-    nodes: int
-    made: int
-    queue: int
-    instances: int

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from penstock.algebra.expressions import DescribableSet
 from penstock.automaton.program import Program
 from penstock.engine.keys import Instances
+from penstock.engine.memory import Ints
+from penstock.engine.selection import choose, masks_of
 from penstock.engine.values import Pool, encode_key
 from penstock.events.table import EventTable
-from penstock.filters.arrow import compile_filter
+from penstock.filters.arrow import ColumnFilter, compile_filter
 from penstock.filters.split import split
 
-Ints = NDArray[np.int64]
 EVENT, TIMER = range(2)
 
 
@@ -42,6 +42,8 @@ class Keys:
 
 def joined_keys(some: list[Keys]) -> Keys:
     """Rows of several, one after the other."""
+    if len(some) == 1:
+        return some[0]
     parts = [[getattr(keys, name) for keys in some] for name in ("instant", "kind", "number")]
     return Keys(*(np.concatenate(part).astype(np.int64) for part in parts))
 
@@ -57,7 +59,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The rows of a table that became symbols."""
+    """Some rows of a table; a column is taken when it is read."""
 
     table: EventTable
     rows: Ints
@@ -65,32 +67,75 @@ class Chosen:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def column(self, name: str, some: Ints) -> pa.Array | None:
-        """A field or an attribute of some of them; ``None`` if the table has no such column."""
-        column = column_of(self.table, name)
-        return None if column is None else column.take(pa.array(self.rows[some]))
+    @property
+    def attributes(self) -> pa.Table:
+        """A table that says which attributes there are."""
+        return self.table.attributes
+
+    def field(self, name: str) -> pa.Array:
+        """A field's column."""
+        return self.table.field(name).take(pa.array(self.rows))
+
+    def attribute(self, name: str) -> pa.Array:
+        """An attribute's column."""
+        return self.table.attribute(name).take(pa.array(self.rows))
+
+    def only(self, some: Ints) -> Chosen:
+        """Some of these rows."""
+        return Chosen(self.table, self.rows[some])
+
+    def column(self, name: str) -> pa.Array | None:
+        """A field or an attribute; ``None`` if the table has no such column."""
+        if name in ("source", "id", "lo", "hi"):
+            return self.field(name)
+        return self.attribute(name) if name in self.attributes.column_names else None
 
 
-def memberships(sets: tuple[DescribableSet, ...], piece: Piece, defined: frozenset[str], zone: str) -> Ints:
-    """For each row of a piece a mask of the sets that it is in, as far as its columns can tell."""
-    bits = np.zeros(len(piece.table), np.int64)
-    types = piece.table.field("type")
-    names = types.dictionary.to_pylist()
-    for number, one in enumerate(sets):
-        if one.type is None:
-            inside = np.ones(len(bits), bool)
-        elif (one.type in defined) != (piece.definition is not None) or one.type not in names:
-            continue
-        else:
-            wanted = np.array([name == one.type for name in names])
-            inside = wanted[np.asarray(types.indices)]
-        plain = split(one.filter).plain
-        if plain is not None and inside.any():
-            rows = np.flatnonzero(inside)
-            mask = compile_filter(plain, zone).mask(piece.table.take(pa.array(rows)))
-            inside[rows] = np.asarray(mask.fill_null(False))
-        bits |= inside.astype(np.int64) << number
-    return bits
+class Membership:
+    """Decides which rows are in which sets of a program, as far as columns can tell."""
+
+    def __init__(self, sets: tuple[DescribableSet, ...], defined: frozenset[str], zone: str) -> None:
+        self.sets = sets
+        self.defined = defined
+        self.filters: dict[int, ColumnFilter] = {}
+        for number, one in enumerate(sets):
+            plain = split(one.filter).plain
+            if plain is not None:
+                self.filters[number] = compile_filter(plain, zone)
+
+    def by_type(self, piece: Piece) -> Ints:
+        """For each name in a piece's dictionary of types a mask of the sets that events of the type may be in."""
+        names = piece.table.field("type").dictionary.to_pylist()
+        masks = np.zeros(max(len(names), 1), np.int64)
+        for number, one in enumerate(self.sets):
+            for code, name in enumerate(names):
+                if one.type is None or (
+                    one.type == name and (one.type in self.defined) == (piece.definition is not None)
+                ):
+                    masks[code] |= 1 << number
+        return masks
+
+    def filtered(self, bits: Ints, chosen: Chosen) -> Ints:
+        """The masks of rows without the sets whose filters they do not pass."""
+        for number, condition in self.filters.items():
+            inside = np.flatnonzero((bits >> number) & 1)
+            if len(inside):
+                passed = np.asarray(condition.mask(chosen.only(inside)).fill_null(False))
+                bits[inside[~passed]] &= ~(1 << number)
+        return bits
+
+
+def select(members: list[Membership], piece: Piece) -> tuple[Chosen, list[Ints]]:
+    """The rows of a piece that are in any set of some programs, and for each program the rows' masks."""
+    codes = np.asarray(piece.table.field("type").indices)
+    by_type = [one.by_type(piece) for one in members]
+    rows = choose(codes, np.bitwise_or.reduce(by_type) != 0)
+    chosen = Chosen(piece.table, rows)
+    bits = [one.filtered(masks_of(codes, rows, masks), chosen) for one, masks in zip(members, by_type, strict=True)]
+    if any(one.filters for one in members):
+        kept = np.flatnonzero(np.bitwise_or.reduce(bits))
+        return chosen.only(kept), [mask[kept] for mask in bits]
+    return chosen, bits
 
 
 class Delivery:
@@ -110,45 +155,59 @@ class Delivery:
 
     def deliver(self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool) -> tuple[Ints, Ints, Ints]:
         """Symbol, instance (-1: all) and sets of each delivery; ``bits`` are the sets of all symbols."""
-        inside = np.flatnonzero(bits & self.common)
-        rows = [inside]
-        numbers = [np.full(len(inside), -1 if self.parameters else 0, np.int64)]
-        masks = [bits[inside] & self.common]
+        rows, numbers, masks = [], [], []
+        if self.common:
+            inside = np.flatnonzero(bits & self.common)
+            rows.append(inside)
+            numbers.append(np.full(len(inside), -1 if self.parameters else 0, np.int64))
+            masks.append(bits[inside] & self.common)
         for attributes, mask in self.bound.items():
             inside = np.flatnonzero(bits & mask)
             found = self._instances(symbols, attributes, inside, instances, pool)
-            known = found >= 0
-            rows.append(inside[known])
-            numbers.append(found[known])
-            masks.append(bits[inside[known]] & (mask | self.common))
+            if len(found) and int(found.min()) < 0:
+                known = found >= 0
+                inside, found = inside[known], found[known]
+            rows.append(inside)
+            numbers.append(found)
+            masks.append(bits[inside] & (mask | self.common))
         some = [number for number in range(len(rows)) if len(rows[number])]
         if len(some) == 1:
             return rows[some[0]], numbers[some[0]], masks[some[0]]
-        return _merged(np.concatenate(rows), np.concatenate(numbers), np.concatenate(masks))
+        return _merged(_together(rows), _together(numbers), _together(masks))
 
     def _instances(
         self, symbols: list[Chosen], attributes: tuple[str, ...], rows: Ints, instances: Instances, pool: Pool
     ) -> Ints:
-        kinds = np.zeros((len(rows), len(attributes)), np.int64)
-        values = np.zeros((len(rows), len(attributes)), np.int64)
+        if len(symbols) == 1:
+            return instances.numbers(self._key(symbols[0].only(rows), attributes, instances, pool))
+        found = np.empty(len(rows), np.int64)
         start = 0
         for chosen in symbols:
             first, last = np.searchsorted(rows, [start, start + len(chosen)])
-            for number, attribute in enumerate(attributes):
-                column = chosen.column(attribute, rows[first:last] - start)
-                if column is not None:
-                    if pa.types.is_floating(column.type):
-                        instances.floats.add(number)
-                    kinds[first:last, number], values[first:last, number] = encode_key(column, pool)
+            some = chosen.only(rows[first:last] - start)
+            found[first:last] = instances.numbers(self._key(some, attributes, instances, pool))
             start += len(chosen)
-        return instances.numbers(kinds, values)
+        return found
+
+    @staticmethod
+    def _key(
+        chosen: Chosen, attributes: tuple[str, ...], instances: Instances, pool: Pool
+    ) -> list[tuple[Ints | int, Ints]]:
+        """Kinds and bits of each parameter's values; one kind where all have the same."""
+        key: list[tuple[Ints | int, Ints]] = []
+        for number, attribute in enumerate(attributes):
+            column = chosen.column(attribute)
+            if column is None:
+                key.append((0, np.zeros(len(chosen), np.int64)))
+                continue
+            if pa.types.is_floating(column.type):
+                instances.floats.add(number)
+            key.append(encode_key(column, pool))
+        return key
 
 
-def column_of(table: EventTable, name: str) -> pa.Array | None:
-    """A field's or an attribute's column, if there is one."""
-    if name in ("source", "id", "lo", "hi"):
-        return table.field(name)
-    return table.attribute(name) if name in table.attributes.column_names else None
+def _together(arrays: list[Ints]) -> Ints:
+    return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
 
 
 def _merged(rows: Ints, numbers: Ints, masks: Ints) -> tuple[Ints, Ints, Ints]:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from penstock.algebra import conditions as c
 from penstock.engine import vm
-from penstock.events.table import EventTable
 from penstock.events.times import datetime_of
-from penstock.filters.arrow import compile_filter
+from penstock.filters.arrow import Events, compile_filter
 from penstock.filters.clock import clock
 
 Ints = NDArray[np.int64]
@@ -50,7 +49,7 @@ class Pool:
         return offsets, np.frombuffer(b"".join(encoded) or b"\0", np.uint8)
 
 
-def read_column(condition: c.Condition, table: EventTable, zone: str, pool: Pool) -> tuple[Ints, Ints]:
+def read_column(condition: c.Condition, table: Events, zone: str, pool: Pool) -> tuple[Ints, Ints]:
     """Kinds and bits of what a condition over one event says of each row."""
     match condition:
         case c.Attribute(name=name) if name in c.FIELDS:
@@ -84,9 +83,16 @@ def encode(column: pa.Array, pool: Pool) -> tuple[Ints, Ints]:
     return np.where(there, vm.FLOAT, vm.NULL), np.where(there, values, 0.0).view(np.int64)
 
 
-def encode_key(column: pa.Array, pool: Pool) -> tuple[Ints, Ints]:
-    """Kinds and bits of a column whose equal values have equal bits: whole floats are integers."""
+def encode_key(column: pa.Array, pool: Pool) -> tuple[Ints | int, Ints]:
+    """Kinds and bits of a column whose equal values have equal bits: whole floats are integers.
+
+    A column in which all is of one kind has one for all.
+    """
+    if column.null_count == 0 and pa.types.is_integer(column.type):
+        return vm.INTEGER, np.asarray(column)
     kinds, bits = encode(column, pool)
+    if column.null_count == 0 and not pa.types.is_floating(column.type) and len(kinds):
+        return int(kinds[0]), bits
     if not pa.types.is_floating(column.type):
         return kinds, bits
     values = bits.view(np.float64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine import memory as m
-from penstock.engine.compiled import compiled
+from penstock.engine.compiled import compiled, inlined
 
 NULL, BOOLEAN, INTEGER, FLOAT, TEXT, TIME = range(6)
 
@@ -75,7 +75,7 @@ def compare_values(kind_a, bits_a, kind_b, bits_b, X):
     return -1 if i == i_end else 1
 
 
-@compiled
+@inlined
 def mix(a, b):
     """A hash of two numbers."""
     x = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(b)
@@ -90,7 +90,7 @@ def mix(a, b):
 @compiled
 def read(symbol, column, X):
     """Kind and bits of a symbol's value."""
-    cell = (symbol - X[m.SYMBOL_BASE]) * X[m.COLUMNS] + column
+    cell = symbol * X[m.COLUMNS] + column
     return X[X[m.SYMBOL_KINDS] + cell], X[X[m.SYMBOL_VALUES] + cell]
 
 
@@ -101,8 +101,8 @@ def evaluate(start, end, symbol, head, instance, L, M, X, out):
     bits = np.empty(STACK, np.int64)
     top = -1
     for at in range(start, end):
-        row = L[m.CODE] + 3 * at
-        op, a, b = L[row], L[row + 1], L[row + 2]
+        row = L[m.HEAD][m.CODE] + 3 * at
+        op, a, b = L[m.HEAD][row], L[m.HEAD][row + 1], L[m.HEAD][row + 2]
         if op == CONSTANT:
             top += 1
             kinds[top], bits[top] = X[X[m.CONSTANT_KINDS] + a], X[X[m.CONSTANTS] + a]
@@ -119,9 +119,9 @@ def evaluate(start, end, symbol, head, instance, L, M, X, out):
             count = 0
             node = head
             while node >= 0:
-                if (M[M[m.NODE_LABELS] + node] >> a) & 1:
+                if (M[m.NODES][node * m.NODE_WIDTH + m.LABELS] >> a) & 1:
                     count += 1
-                node = M[M[m.NODE_PARENT] + node]
+                node = M[m.NODES][node * m.NODE_WIDTH + m.PARENT]
             if op == COUNT:
                 kinds[top], bits[top] = INTEGER, count
                 continue
@@ -129,10 +129,10 @@ def evaluate(start, end, symbol, head, instance, L, M, X, out):
             node = head
             left = count
             while node >= 0:
-                if (M[M[m.NODE_LABELS] + node] >> a) & 1:
+                if (M[m.NODES][node * m.NODE_WIDTH + m.LABELS] >> a) & 1:
                     left -= 1
-                    found[left] = M[M[m.NODE_SYMBOL] + node]
-                node = M[M[m.NODE_PARENT] + node]
+                    found[left] = M[m.NODES][node * m.NODE_WIDTH + m.SYMBOL]
+                node = M[m.NODES][node * m.NODE_WIDTH + m.PARENT]
             if op == DISTINCT:
                 different = 0
                 for i in range(count):

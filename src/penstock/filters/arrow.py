@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import reduce, singledispatch
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.algebra import conditions as c
-from penstock.events.table import EventTable
 from penstock.events.times import zone_of
 from penstock.filters.clock import clock
 from penstock.filters.columns import (
@@ -27,11 +27,27 @@ from penstock.filters.columns import (
 from penstock.filters.like import like_regex
 
 
+class Events(Protocol):
+    """What conditions read: a table of events, or some rows of one."""
+
+    @property
+    def attributes(self) -> pa.Table:
+        """A table that says which attributes there are."""
+
+    def field(self, name: str) -> pa.Array:
+        """A field's column."""
+
+    def attribute(self, name: str) -> pa.Array:
+        """An attribute's column."""
+
+    def __len__(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class _Rows:
     """A table's columns as conditions read them, each made ready once."""
 
-    table: EventTable
+    table: Events
     ready: dict[str, Column] = field(default_factory=dict)
 
     def read(self, name: str) -> Column:
@@ -58,7 +74,7 @@ class ColumnFilter:
     condition: c.Condition
     step: _Step = field(repr=False, compare=False)
 
-    def mask(self, table: EventTable) -> pa.BooleanArray:
+    def mask(self, table: Events) -> pa.BooleanArray:
         """For each row whether the condition holds; null where that is unknown.
 
         >>> from penstock.events.table import make_table
@@ -82,7 +98,7 @@ def compile_filter(condition: c.Condition, zone: str) -> ColumnFilter:
     return ColumnFilter(condition, _step(condition, zone))
 
 
-def evaluate(condition: c.Condition, table: EventTable, zone: str) -> pa.BooleanArray:
+def evaluate(condition: c.Condition, table: Events, zone: str) -> pa.BooleanArray:
     """For each row of the table whether the condition holds; null where that is unknown.
 
     >>> from penstock.events.table import make_table

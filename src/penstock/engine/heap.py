@@ -1,0 +1,118 @@
+"""The kernel's memory: arrays that grow between its calls, never during one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.engine import memory as m
+from penstock.engine.memory import NONE, Ints
+
+RUNS = 1 << 10
+"""For how many runs and composites there is room at first."""
+
+
+class Memory:
+    """The arrays of one program; ``arrays`` is what the kernel takes."""
+
+    def __init__(self, timers: int, limits: int, selects: int, reports: bool) -> None:
+        self.timers = timers
+        self.clocked = timers + limits
+        self.selects = selects
+        self.reports = reports
+        counts = np.zeros(m.HEADER, np.int64)
+        counts[m.NOW], counts[m.RESUME], counts[m.FREE] = NONE, -1, -1
+        empty = np.zeros(0, np.int64)
+        self.arrays: tuple[Ints, ...] = (counts, *[empty] * 11)
+        self._replace(m.QUEUE_ENDS, np.zeros(max(1, 2 * timers), np.int64))
+        self._replace(m.SCRATCH, np.zeros(max(1, limits), np.int64))
+        self.grow_runs(RUNS)
+        self.grow_nodes(2 * RUNS)
+        self.grow_made(RUNS)
+        self.grow_instances(1)
+        if timers:
+            self.grow_queues(RUNS)
+        if reports:
+            self.grow_ended(RUNS)
+
+    @property
+    def counts(self) -> Ints:
+        """Counts, and how much room there is."""
+        return self.arrays[m.COUNTS]
+
+    def rows(self, which: int, width: int, count: int) -> Ints:
+        """The first rows of an array, as a view."""
+        return self.arrays[which][: count * width].reshape(count, width)
+
+    def live(self, which: int) -> int:
+        """A count."""
+        return int(self.counts[which])
+
+    def _replace(self, which: int, array: Ints) -> None:
+        self.arrays = (*self.arrays[:which], array, *self.arrays[which + 1 :])
+
+    def _grown(self, which: int, length: int) -> None:
+        before = self.arrays[which]
+        after = np.zeros(max(length, 1), np.int64)
+        after[: len(before)] = before
+        self._replace(which, after)
+
+    def grow_runs(self, room: int) -> None:
+        """Room for so many runs."""
+        before = self.live(m.RUN_ROOM)
+        self._grown(m.RUNS, room * m.RUN_WIDTH)
+        self._grown(m.CLOCKS, room * self.clocked)
+        runs = self.rows(m.RUNS, m.RUN_WIDTH, room)
+        first = max(before, 1)  # row 0 is the run that has matched nothing
+        runs[first:, m.NEXT] = np.arange(first + 1, room + 1)
+        runs[-1, m.NEXT] = self.counts[m.FREE]
+        self.counts[m.FREE] = first
+        self.counts[m.FREE_RUNS] += room - first
+        self.counts[m.RUN_ROOM] = room
+        slots = 1 << (2 * room).bit_length()
+        self.counts[m.TABLE_MASK] = slots - 1
+        self._replace(m.TABLE, np.full(slots * m.TABLE_WIDTH, -1, np.int64))
+
+    def grow_nodes(self, room: int) -> None:
+        """Room for so many matched symbols."""
+        self._grown(m.NODES, room * m.NODE_WIDTH)
+        self.counts[m.NODE_ROOM] = room
+
+    def grow_made(self, room: int) -> None:
+        """Room for so many composites."""
+        self._grown(m.MADE, room * m.MADE_WIDTH)
+        self._grown(m.SELECTED, room * 2 * self.selects)
+        self.counts[m.MADE_ROOM] = room
+
+    def grow_ended(self, room: int) -> None:
+        """Room for reports of so many runs that ended."""
+        self._grown(m.ENDED, room * m.ENDED_WIDTH)
+        self.counts[m.ENDED_ROOM] = room
+
+    def grow_instances(self, room: int) -> None:
+        """Room for so many instances."""
+        before = len(self.arrays[m.INSTANCES]) // m.INSTANCE_WIDTH
+        self._grown(m.INSTANCES, room * m.INSTANCE_WIDTH)
+        self.rows(m.INSTANCES, m.INSTANCE_WIDTH, room)[before:, m.FIRST_RUN] = -1
+
+    def grow_queues(self, room: int) -> None:
+        """Room for so many deadlines of each timer."""
+        self.set_queues(self.queues(), room)
+
+    def queues(self) -> list[Ints]:
+        """The deadlines that wait for each timer, and whose they are."""
+        if not self.live(m.QUEUE_ROOM):
+            return [np.zeros((0, m.QUEUE_WIDTH), np.int64) for _ in range(self.timers)]
+        rows = self.arrays[m.QUEUES].reshape(self.timers, self.live(m.QUEUE_ROOM), m.QUEUE_WIDTH)
+        ends = self.arrays[m.QUEUE_ENDS].reshape(-1, 2)
+        return [rows[timer, ends[timer, 0] : ends[timer, 1]].copy() for timer in range(self.timers)]
+
+    def set_queues(self, queues: list[Ints], room: int) -> None:
+        """Lets these deadlines wait, and leaves room for more."""
+        if not self.timers:
+            return
+        rows = np.zeros((self.timers, room, m.QUEUE_WIDTH), np.int64)
+        for timer, queue in enumerate(queues):
+            rows[timer, : len(queue)] = queue
+            self.arrays[m.QUEUE_ENDS][2 * timer : 2 * timer + 2] = (0, len(queue))
+        self._replace(m.QUEUES, rows.ravel())
+        self.counts[m.QUEUE_ROOM] = room

@@ -1,0 +1,49 @@
+"""Picks the rows that matter out of a batch, in one pass over its types, and lays them out as places."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.engine import memory as m
+from penstock.engine.compiled import compiled
+
+
+@compiled
+def choose(codes, wanted):
+    """The rows whose type is wanted; ``codes`` are types by number."""
+    rows = np.empty(len(codes), np.int64)
+    count = 0
+    for row in range(len(codes)):
+        rows[count] = row
+        count += wanted[codes[row]]
+    return rows[:count].copy()
+
+
+@compiled
+def masks_of(codes, rows, masks):
+    """The mask of each row's type."""
+    found = np.empty(len(rows), np.int64)
+    for at in range(len(rows)):
+        found[at] = masks[codes[rows[at]]]
+    return found
+
+
+@compiled
+def places_of(symbols, instants, begins, owners, sets, first_number, first_identity):
+    """Places without composites of sides: one for each symbol, which may concern several instances."""
+    count = len(symbols)
+    places = np.empty((count, m.PLACE_WIDTH), np.int64)
+    place = -1
+    for at in range(count):
+        symbol = symbols[at]
+        if at == 0 or symbol != symbols[at - 1]:
+            place += 1
+        places[at, m.PLACE] = place
+        places[at, m.INSTANT] = instants[symbol]
+        places[at, m.BEGINS] = begins[symbol]
+        places[at, m.INSTANCE] = owners[at]
+        places[at, m.PLACE_SYMBOL] = first_number + symbol
+        places[at, m.SETS] = sets[at]
+        places[at, m.SIDE] = -1
+        places[at, m.IDENTITY] = first_identity + symbol
+    return places

@@ -1,0 +1,84 @@
+"""The cumulative context: all composites of one place and instance become one, with the parts of all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.engine import memory as m
+from penstock.engine.compiled import compiled
+from penstock.engine.lists import add_node, of_node
+from penstock.engine.moves import select
+from penstock.engine.pointers import layout_of, memory_of, pointer
+
+
+@compiled
+def unite(layout, memory, values):
+    """Unites what was made at the same place for the same instance; each symbol is listed once, in the input's order."""
+    L, M = layout_of(layout), memory_of(memory)
+    X = pointer(values.ctypes.data)
+    counts = M[m.COUNTS]
+    first = counts[m.TAKEN]
+    kept = first
+    while first < counts[m.MADE_COUNT]:
+        last = first + 1
+        while last < counts[m.MADE_COUNT] and is_together(first, last, M):
+            last += 1
+        for column in range(m.MADE_WIDTH):
+            M[m.MADE][kept * m.MADE_WIDTH + column] = M[m.MADE][first * m.MADE_WIDTH + column]
+        for column in range(2 * L[m.HEAD][m.SELECTS]):
+            width = 2 * L[m.HEAD][m.SELECTS]
+            M[m.SELECTED][kept * width + column] = M[m.SELECTED][first * width + column]
+        if last > first + 1:
+            unite_rows(kept, first, last, L, M, X)
+        kept += 1
+        first = last
+    counts[m.MADE_COUNT] = kept
+    counts[m.SINCE] = min(counts[m.SINCE], kept)
+
+
+@compiled
+def is_together(a, b, M):
+    """Whether two composites were completed at one place of one instance."""
+    for column in (m.MADE_INSTANCE, m.MADE_PLACE, m.MADE_HI):
+        if M[m.MADE][a * m.MADE_WIDTH + column] != M[m.MADE][b * m.MADE_WIDTH + column]:
+            return False
+    return True
+
+
+@compiled
+def unite_rows(target, first, last, L, M, X):
+    """One composite from several rows."""
+    count = 0
+    lo = m.FAR
+    for row in range(first, last):
+        lo = min(lo, M[m.MADE][row * m.MADE_WIDTH + m.MADE_LO])
+        node = M[m.MADE][row * m.MADE_WIDTH + m.MADE_NODE]
+        while node >= 0:
+            count += 1
+            node = of_node(node, m.PARENT, M)
+    nodes = np.empty(count, np.int64)
+    identities = np.empty(count, np.int64)
+    count = 0
+    for row in range(first, last):
+        node = M[m.MADE][row * m.MADE_WIDTH + m.MADE_NODE]
+        while node >= 0:
+            nodes[count] = node
+            identities[count] = X[X[m.IDENTITIES] + of_node(node, m.SYMBOL, M)]
+            count += 1
+            node = of_node(node, m.PARENT, M)
+    order = np.argsort(identities)
+    head = -1
+    at = 0
+    while at < count:
+        labels = 0
+        node = nodes[order[at]]
+        identity = identities[order[at]]
+        while at < count and identities[order[at]] == identity:
+            labels |= of_node(nodes[order[at]], m.LABELS, M)
+            at += 1
+        head = add_node(of_node(node, m.SYMBOL, M), identity, labels, head, M)
+    instance = M[m.MADE][target * m.MADE_WIDTH + m.MADE_INSTANCE]
+    M[m.MADE][target * m.MADE_WIDTH + m.MADE_LO] = lo
+    M[m.MADE][target * m.MADE_WIDTH + m.MADE_NODE] = head
+    if L[m.HEAD][m.SELECTS] > 0:
+        select(target, head, instance, L, M, X)
