@@ -11,6 +11,7 @@ from penstock.algebra.node import walk
 from penstock.automaton.program import Program
 from penstock.engine import memory as m
 from penstock.engine.code import Code
+from penstock.engine.growing import Growing
 from penstock.engine.keys import Instances
 from penstock.engine.layout import Tables
 from penstock.engine.memory import Ints
@@ -39,7 +40,7 @@ class Batch:
     first: int
     identities: Ints
     all_identities: Ints
-    values: dict[int, Any]
+    values: dict[int, int]
 
     @property
     def is_one_table(self) -> bool:
@@ -146,7 +147,7 @@ class Detection:
         self, batch: Batch, given: Ints, parts: Ints, instances: Instances, keys: Keys, until: int, rank: int
     ) -> Completed:
         known = instances.count if self.parameters else 1
-        read = {m.INSTANCE_KINDS: instances.kinds[:known], m.INSTANCE_VALUES: instances.values[:known]}
+        read = {m.INSTANCE_KINDS: instances.kinds.ctypes.data, m.INSTANCE_VALUES: instances.values.ctypes.data}
         made = self.runner.advance(given, parts, batch.values | (read if self.reads else {}), known, until)
         self.runner.remember(given, until)
         return Completed(made, self._keys(made, keys, given[:, m.PLACE], rank))
@@ -170,7 +171,7 @@ class Detection:
 class DefinitionEngine:
     """Detects one definition over batches of symbols."""
 
-    def __init__(self, program: Program, defined: frozenset[str], choice: Choice) -> None:
+    def __init__(self, program: Program, defined: frozenset[str], choice: Choice, pool: Pool) -> None:
         self.program = program
         self.zone = choice.zone
         self.code = Code(_labels(program), list(program.parameters))
@@ -184,6 +185,10 @@ class DefinitionEngine:
         self.unites = choice.context == "cumulative"
         self.instances = Instances(len(program.parameters))
         self.symbols = Symbols(len(self.code.columns))
+        self.constant_kinds, self.constants = Growing(), Growing()
+        for kind, bits in (constant(value, pool) for value in self.code.constants):
+            self.constant_kinds.append(np.array([kind], np.int64))
+            self.constants.append(np.array([bits], np.int64))
 
     def advance(self, pieces: list[Piece], pool: Pool, until: int, rank: int) -> tuple[Completed, list[Ints]]:
         """Detects over a batch; also returns, for each piece, the rows that became symbols."""
@@ -194,7 +199,7 @@ class DefinitionEngine:
         lo = _joined([np.asarray(one.table.field("lo"))[one.rows] for one in kept])
         first = self.symbols.count
         identities = self.symbols.add(_ranks(keys) if len(pieces) > 1 else np.arange(len(lo)), self._read(kept, pool))
-        batch = Batch(kept, keys, lo, first, identities, self.symbols.identities, self._known(pool))
+        batch = Batch(kept, keys, lo, first, identities, self.symbols.identities.column, self._known(pool))
         completed = self.detection.advance(batch, bits, self.instances, pool, until, rank)
         return completed, [chosen.rows for chosen in kept]
 
@@ -211,22 +216,21 @@ class DefinitionEngine:
             start = end
         return kinds, bits
 
-    def _known(self, pool: Pool) -> dict[int, Any]:
+    def _known(self, pool: Pool) -> dict[int, int]:
         """What conditions read."""
-        identities: dict[int, Any] = {m.IDENTITIES: self.symbols.identities} if self.unites else {}
+        symbols = self.symbols
+        identities = {m.IDENTITIES: symbols.identities.address} if self.unites else {}
         if not self.code.rows:
             return identities
-        constants = [constant(value, pool) for value in self.code.constants]
-        offsets, texts = pool.bytes()
         return identities | {
             m.COLUMNS: len(self.code.columns),
             m.PARAMETERS: len(self.program.parameters),
-            m.SYMBOL_KINDS: self.symbols.kinds,
-            m.SYMBOL_VALUES: self.symbols.values,
-            m.CONSTANT_KINDS: [kind for kind, _ in constants],
-            m.CONSTANTS: [bits for _, bits in constants],
-            m.POOL_OFFSETS: offsets,
-            m.POOL_BYTES: texts,
+            m.SYMBOL_KINDS: symbols.kinds.address,
+            m.SYMBOL_VALUES: symbols.values.address,
+            m.CONSTANT_KINDS: self.constant_kinds.address,
+            m.CONSTANTS: self.constants.address,
+            m.POOL_OFFSETS: pool.offsets.address,
+            m.POOL_BYTES: pool.bytes.address,
         }
 
     def compact(self) -> Ints | None:
@@ -254,9 +258,9 @@ class Symbols:
     """
 
     def __init__(self, columns: int) -> None:
-        self.identities: Ints = np.zeros(0, np.int64)
-        self.kinds: Ints = np.zeros((0, columns), np.int64)
-        self.values: Ints = np.zeros((0, columns), np.int64)
+        self.identities = Growing()
+        self.kinds = Growing(columns)
+        self.values = Growing(columns)
         self._met = 0
         self._kept = 0
 
@@ -274,17 +278,15 @@ class Symbols:
         """More symbols, with their ranks in the order of the input; returns their identities."""
         identities = ranks + self._met
         self._met += len(ranks)
-        self.identities = np.concatenate([self.identities, identities])
-        if self.kinds.shape[1]:
-            self.kinds = np.concatenate([self.kinds, read[0]])
-            self.values = np.concatenate([self.values, read[1]])
+        self.identities.append(identities)
+        self.kinds.append(read[0])
+        self.values.append(read[1])
         return identities
 
     def keep(self, kept: Ints) -> None:
         """Forgets all but these."""
-        self.identities = self.identities[kept]
-        if self.kinds.shape[1]:
-            self.kinds, self.values = self.kinds[kept], self.values[kept]
+        for one in (self.identities, self.kinds, self.values):
+            one.keep(kept)
         self._kept = len(kept)
 
 

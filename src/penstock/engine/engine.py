@@ -43,7 +43,7 @@ class Engine:
         self.programs = compile_pattern(pattern)
         names = frozenset(program.name for program in self.programs)
         self.pool = Pool()
-        self.engines = [DefinitionEngine(program, names, choice) for program in self.programs]
+        self.engines = [DefinitionEngine(program, names, choice, self.pool) for program in self.programs]
         self.uses = {definition.name: used_types(definition) for definition in plain.definitions}
         self.any_type = {definition.name for definition in plain.definitions if uses_any_type(definition)}
         self.fed = 0
@@ -63,6 +63,9 @@ class Engine:
         self.fed += count
         made: list[Composite] = []
         for number, engine in enumerate(self.engines):
+            kept = engine.compact()
+            if kept is not None:
+                self.symbols[number].keep(kept)
             wanted = [one for one in pieces if self._meets(engine.program.name, one[0])]
             completed, rows = engine.advance([piece for _, piece, _ in wanted], self.pool, until, number * RANKS)
             for (owner, _, numbers), chosen in zip(wanted, rows, strict=True):
@@ -162,6 +165,10 @@ class Symbols:
         """More symbols."""
         self.owners = np.concatenate([self.owners, np.full(len(rows), owner)])
         self.rows = np.concatenate([self.rows, rows])
+
+    def keep(self, kept: Ints) -> None:
+        """Forgets all symbols but these."""
+        self.owners, self.rows = self.owners[kept], self.rows[kept]
 
     def of(self, numbers: Ints) -> tuple[Ints, Ints]:
         """Owner and row of each symbol."""

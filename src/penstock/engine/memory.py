@@ -68,7 +68,7 @@ PLACE, INSTANT, BEGINS, INSTANCE, PLACE_SYMBOL, SETS, SIDE, IDENTITY = range(8)
 # F, packed: the parts of sides' composites among those symbols.
 SIDE_FIRST, SIDE_LAST, PART_SYMBOL, PART_LABELS, PART_IDENTITY = range(5)
 
-# X, packed: what conditions and clocks read.
+# X: what conditions and clocks read, as counts and as addresses of arrays.
 (
     COLUMNS, PARAMETERS, SYMBOL_KINDS, SYMBOL_VALUES, INSTANCE_KINDS, INSTANCE_VALUES,
     CONSTANT_KINDS, CONSTANTS, POOL_OFFSETS, POOL_BYTES, CLOCK_FIRST, CLOCK_INSTANTS, IDENTITIES,

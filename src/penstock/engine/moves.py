@@ -7,6 +7,7 @@ import numpy as np
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.lists import link, of_clock, of_node, of_run, release, same_nodes, set_clock, set_run, take_row
+from penstock.engine.pointers import pointer
 from penstock.engine.vm import evaluate, mix
 
 
@@ -27,14 +28,15 @@ def deadline(timer, hi, L, X):
         return hi + value
     if kind == 2:
         return max(hi, value)
-    low, high = X[m.CLOCK_INSTANTS] + X[X[m.CLOCK_FIRST] + timer], X[m.CLOCK_INSTANTS] + X[X[m.CLOCK_FIRST] + timer + 1]
+    instants = pointer(X[m.CLOCK_INSTANTS])
+    low, high = pointer(X[m.CLOCK_FIRST])[timer], pointer(X[m.CLOCK_FIRST])[timer + 1]
     while low < high:
         middle = (low + high) // 2
-        if X[middle] > hi:
+        if instants[middle] > hi:
             high = middle
         else:
             low = middle + 1
-    return X[low]
+    return instants[low]
 
 
 @compiled

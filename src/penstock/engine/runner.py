@@ -104,9 +104,13 @@ class Runner:
         sizes = (self.counts[cell] for cell in (m.TIMERS, m.LIMITS, m.SELECTS))
         self.memory = Memory(*sizes, reports=bool(chosen[m.REPORTS]))
 
-    def advance(self, places: Ints, parts: Ints, values: dict[int, Any], instances: int, until: int) -> Made:
+    def advance(self, places: Ints, parts: Ints, values: Mapping[int, int], instances: int, until: int) -> Made:
         """Consumes places and fires the timers before ``until``; returns what was made."""
-        known = m.pack(*self._known(values, places, until))
+        clock_first, clock_instants = self._clock_times(places, until)
+        known = np.zeros(m.HEADER, np.int64)
+        for cell, value in values.items():
+            known[cell] = value
+        known[m.CLOCK_FIRST], known[m.CLOCK_INSTANTS] = clock_first.ctypes.data, clock_instants.ctypes.data
         self._know(instances, known)
         return self._run(until, 0, instances, places, parts, known)
 
@@ -222,8 +226,8 @@ class Runner:
         self.tidy(now)
         reclaim.report_open(now, self.layout, self.memory.arrays)
 
-    def _known(self, values: dict[int, Any], places: Ints, until: int) -> tuple[dict[int, int], dict[int, Any]]:
-        """What conditions read, and for timers at a time of day the instants at which it is that time."""
+    def _clock_times(self, places: Ints, until: int) -> tuple[Ints, Ints]:
+        """For timers at a time of day the instants at which it is that time, and where each timer's begin."""
         first: list[int] = [0]
         instants: list[int] = []
         for timer in self.program.timers:
@@ -235,9 +239,7 @@ class Runner:
                     instants += times
                 instants.append(int(m.FAR))
             first.append(len(instants))
-        clock = {m.CLOCK_FIRST: first, m.CLOCK_INSTANTS: instants}
-        counts = {cell: value for cell, value in values.items() if isinstance(value, int)}
-        return counts, {cell: value for cell, value in values.items() if cell not in counts} | clock
+        return np.array(first, np.int64), np.array([*instants, 0], np.int64)
 
     def _times_of_setting(self, places: Ints, until: int) -> list[tuple[int, int]]:
         """Stretches of time, in order, in which a timer may be set: by a place or a timer, or by what follows."""

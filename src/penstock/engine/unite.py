@@ -63,7 +63,7 @@ def unite_rows(target, first, last, L, M, X):
         node = M[m.MADE][row * m.MADE_WIDTH + m.MADE_NODE]
         while node >= 0:
             nodes[count] = node
-            identities[count] = X[X[m.IDENTITIES] + of_node(node, m.SYMBOL, M)]
+            identities[count] = pointer(X[m.IDENTITIES])[of_node(node, m.SYMBOL, M)]
             count += 1
             node = of_node(node, m.PARENT, M)
     order = np.argsort(identities)

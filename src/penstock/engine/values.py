@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from penstock.algebra import conditions as c
 from penstock.engine import vm
+from penstock.engine.growing import Growing
+from penstock.engine.memory import Ints
 from penstock.events.times import datetime_of
 from penstock.filters.arrow import Events, compile_filter
 from penstock.filters.clock import clock
 
-Ints = NDArray[np.int64]
 
-
-@dataclass
 class Pool:
-    """Texts by number, the same text always the same number."""
+    """Texts by number, the same text always the same number; ``bytes`` has them one after the other for the kernel."""
 
-    numbers: dict[str, int] = field(default_factory=dict)
-    texts: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.texts: list[str] = []
+        self.offsets = Growing()
+        self.bytes = Growing()
+        self.offsets.append(np.zeros(1, np.int64))
 
     def number(self, text: str) -> int:
         """The text's number."""
         known = self.numbers.setdefault(text, len(self.texts))
         if known == len(self.texts):
             self.texts.append(text)
+            self.bytes.append(np.frombuffer(text.encode(), np.uint8).astype(np.int64))
+            self.offsets.append(np.array([len(self.bytes)], np.int64))
         return known
 
     def column(self, texts: pa.Array) -> tuple[Ints, Ints]:
@@ -40,13 +43,6 @@ class Pool:
         there = np.asarray(coded.indices.is_valid())
         codes = np.asarray(coded.indices.fill_null(0)).astype(np.int64)
         return np.where(there, vm.TEXT, vm.NULL), np.where(there, numbers[codes], 0)
-
-    def bytes(self) -> tuple[Ints, NDArray[np.uint8]]:
-        """All texts one after the other, and where each begins."""
-        encoded = [text.encode() for text in self.texts]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(text) for text in encoded], out=offsets[1:])
-        return offsets, np.frombuffer(b"".join(encoded) or b"\0", np.uint8)
 
 
 def read_column(condition: c.Condition, table: Events, zone: str, pool: Pool) -> tuple[Ints, Ints]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
+from penstock.engine.pointers import pointer
 
 NULL, BOOLEAN, INTEGER, FLOAT, TEXT, TIME = range(6)
 
@@ -64,10 +65,10 @@ def compare_values(kind_a, bits_a, kind_b, bits_b, X):
         return 0
     if kind_a != TEXT:
         return -1 if bits_a < bits_b else 1
-    i, i_end = X[X[m.POOL_OFFSETS] + bits_a], X[X[m.POOL_OFFSETS] + bits_a + 1]
-    j, j_end = X[X[m.POOL_OFFSETS] + bits_b], X[X[m.POOL_OFFSETS] + bits_b + 1]
+    i, i_end = pointer(X[m.POOL_OFFSETS])[bits_a], pointer(X[m.POOL_OFFSETS])[bits_a + 1]
+    j, j_end = pointer(X[m.POOL_OFFSETS])[bits_b], pointer(X[m.POOL_OFFSETS])[bits_b + 1]
     while i < i_end and j < j_end:
-        x, y = X[X[m.POOL_BYTES] + i], X[X[m.POOL_BYTES] + j]
+        x, y = pointer(X[m.POOL_BYTES])[i], pointer(X[m.POOL_BYTES])[j]
         if x != y:
             return -1 if x < y else 1
         i += 1
@@ -91,7 +92,7 @@ def mix(a, b):
 def read(symbol, column, X):
     """Kind and bits of a symbol's value."""
     cell = symbol * X[m.COLUMNS] + column
-    return X[X[m.SYMBOL_KINDS] + cell], X[X[m.SYMBOL_VALUES] + cell]
+    return pointer(X[m.SYMBOL_KINDS])[cell], pointer(X[m.SYMBOL_VALUES])[cell]
 
 
 @compiled
@@ -105,14 +106,14 @@ def evaluate(start, end, symbol, head, instance, L, M, X, out):
         op, a, b = L[m.HEAD][row], L[m.HEAD][row + 1], L[m.HEAD][row + 2]
         if op == CONSTANT:
             top += 1
-            kinds[top], bits[top] = X[X[m.CONSTANT_KINDS] + a], X[X[m.CONSTANTS] + a]
+            kinds[top], bits[top] = pointer(X[m.CONSTANT_KINDS])[a], pointer(X[m.CONSTANTS])[a]
         elif op == COLUMN:
             top += 1
             kinds[top], bits[top] = read(symbol, a, X)
         elif op == PARAMETER:
             top += 1
             cell = instance * X[m.PARAMETERS] + a
-            kinds[top], bits[top] = X[X[m.INSTANCE_KINDS] + cell], X[X[m.INSTANCE_VALUES] + cell]
+            kinds[top], bits[top] = pointer(X[m.INSTANCE_KINDS])[cell], pointer(X[m.INSTANCE_VALUES])[cell]
         elif op == LABEL or (op >= COUNT and op <= DISTINCT):
             top += 1
             kinds[top], bits[top] = NULL, 0
