@@ -21,7 +21,7 @@ from penstock.errors import DataError
 from penstock.events.event import Event
 from penstock.events.found import Composite, Part
 from penstock.events.times import datetime_of, format_time, of_datetime, parse_time
-from penstock.testing.reference import reference
+from penstock.testing.reference import Incomplete, reference
 
 SECOND = 1_000_000
 TIME = r"\d{4}-\d\d-\d\d[Tt][^\s()\"#/]+|\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?|\d+(?:\.\d+)?"
@@ -51,10 +51,10 @@ class Trace:
         return self.names[event.source, event.id, event.lo, event.hi]
 
 
-def match(
-    pattern: str, events: str, *, restart: bool = False, until: str | None = None, zone: str = "UTC"
-) -> list[str]:
+def match(pattern: str, events: str, *, until: str | None = None, **choices: Any) -> list[str]:
     """What the reference finds, as text: the parts, and the attributes if there are any.
+
+    The choices are those of `penstock.testing.reference.Choices`, such as ``restart=True``.
 
     >>> match("[A] [A in {A, B}]* [C]", "a a c")
     ['a1 a2 c3', 'a2 c3']
@@ -62,9 +62,7 @@ def match(
     ['open2 close3 {d=2}']
     """
     read = trace(events)
-    found = reference(
-        parse(pattern), read.events, restart=restart, until=None if until is None else time(until), zone=zone
-    )
+    found = reference(parse(pattern), read.events, until=None if until is None else time(until), **choices)
     return [shown(composite, read, Detail(attributes=True)) for composite in found]
 
 
@@ -167,8 +165,8 @@ class Detail:
     labels: bool = False
 
 
-def shown(composite: Composite, trace: Trace, detail: Detail) -> str:
-    """A composite as text; its type is left out if the pattern has no name.
+def shown(composite: Composite | Incomplete, trace: Trace, detail: Detail) -> str:
+    """A composite or an incomplete run as text; its type is left out if the pattern has no name.
 
     >>> from penstock import parse
     >>> read = trace("a b")
@@ -177,6 +175,8 @@ def shown(composite: Composite, trace: Trace, detail: Detail) -> str:
     'Met: x=a1 b2 [1,2] {n=1}'
     """
     text = "" if composite.type == "composite" else f"{composite.type}: "
+    if isinstance(composite, Incomplete):
+        text = f"{composite.reason}@{_shown_value(Fraction(composite.at, SECOND))} {text}"
     text += _shown_parts(composite.parts, trace, detail)
     if detail.stamp:
         text += f" [{_shown_value(Fraction(composite.lo, SECOND))},{_shown_value(Fraction(composite.hi, SECOND))}]"

@@ -7,10 +7,11 @@ each instance; a run keeps everything it has matched; what may come next is foun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, product
-from typing import Any
+from math import inf
+from typing import Any, Literal, get_args
 
 from penstock.algebra import expressions as x
 from penstock.algebra.conditions import bindings
@@ -20,60 +21,32 @@ from penstock.algebra.pattern import BARE, Definition, Pattern
 from penstock.events.event import Event
 from penstock.events.found import Composite, Part
 from penstock.events.times import next_clock_time, zone_of
+from penstock.testing.trees import Alternatives, Option, Tree, grow, in_order, joined, led, within
 from penstock.testing.truth import Context, evaluate, kind
 
 Instance = Mapping[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Tree:
-    """An expression with repetitions written out; every occurrence of an atom is a tree of its own."""
-
-    expression: x.Expression
-    parent: Tree | None
-    children: list[Tree] = field(default_factory=list)
-
-    def above(self) -> Iterator[Tree]:
-        """This tree and all around it."""
-        yield self
-        if self.parent:
-            yield from self.parent.above()
-
-    def inside(self, other: Tree) -> bool:
-        """Whether it is part of the other."""
-        return other in self.above()
-
-
-@dataclass(frozen=True)
-class Option:
-    """An atom or a ``||`` that a run waits for. ``entered``: the limits that it enters anew.
-
-    Of a ``||``, ``remaining`` are the sides still waited for, ``base`` is the end of the stamp previous to the
-    whole, and ``waiting`` says that one side is there.
-    """
-
-    tree: Tree
-    strong: bool = False
-    entered: frozenset[Tree] = frozenset()
-    remaining: tuple[int, ...] = ()
-    base: int | None = None
-    waiting: bool = False
-
-
-Alternatives = list[tuple[frozenset[Option], bool]]
-"""Each a set of options, and whether the expression may end there."""
+Due = tuple[int, int] | None
+"""Instant and rank of the timing that fires at a place, if one does."""
+Using = Literal["continuous", "chronicle", "recent", "cumulative"]
+USING: tuple[Using, ...] = get_args(Using)
+"""The contexts: which runs a composite uses up."""
+Reason = Literal["failed", "expired", "dropped", "replaced", "open"]
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run knows: ``previous`` is the end of what it matched last, ``span`` the union of all stamps."""
+    """What a run knows: ``previous`` is the end of what it matched last, ``span`` the union of all stamps.
 
-    options: frozenset[Option]
+    ``began`` is the instant of its first move.
+    """
+
+    options: tuple[Option, ...]
     previous: int | None = None
-    span: tuple[int, int] | None = None
+    span: tuple[int, int] = (0, 0)
     parts: tuple[Part, ...] = ()
     timers: frozenset[tuple[Tree, int]] = frozenset()
     limits: frozenset[tuple[Tree, tuple[int, int]]] = frozenset()
+    began: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -84,50 +57,115 @@ class Place:
     symbols: tuple[Event | Composite, ...]
 
 
+@dataclass(frozen=True)
+class Choices:
+    """How a pattern is detected. ``runs_per_instance`` and ``age`` (in microseconds) limit what is kept."""
+
+    restart: bool = False
+    zone: str = "UTC"
+    context: Using = "continuous"
+    runs_per_instance: int | None = None
+    age: int | None = None
+
+
+@dataclass(frozen=True)
+class Incomplete:
+    """A run that came to nothing: what it had matched, why it ended, and at which instant."""
+
+    type: str
+    lo: int
+    hi: int
+    attributes: Mapping[str, Any] = field(hash=False)
+    parts: tuple[Part, ...]
+    reason: Reason
+    at: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What becomes of a pattern's runs."""
+
+    composites: list[Composite]
+    incomplete: list[Incomplete]
+
+
 def reference(
-    pattern: Pattern, events: Iterable[Event], *, restart: bool = False, until: int | None = None, zone: str = "UTC"
+    pattern: Pattern, events: Iterable[Event], *, until: int | None = None, **choices: Any
 ) -> list[Composite]:
-    """All composites of a pattern over a bounded input.
+    """All composites of a pattern over a bounded input; the choices are those of `Choices`.
 
     >>> from penstock import parse
-    >>> trace = [Event("A", "s", "1", 1, 1), Event("B", "s", "2", 2, 2)]
+    >>> trace = [Event("A", "s", "1", 1, 1), Event("A", "s", "2", 2, 2), Event("B", "s", "3", 3, 3)]
     >>> [(c.lo, c.hi) for c in reference(parse("[A] ; [B]"), trace)]
-    [(1, 2)]
+    [(1, 3), (2, 3)]
+    >>> [(c.lo, c.hi) for c in reference(parse("[A] ; [B]"), trace, context="chronicle")]
+    [(1, 3)]
     """
+    return outcome(pattern, events, until=until, **choices).composites
+
+
+def incomplete(
+    pattern: Pattern, events: Iterable[Event], *, until: int | None = None, **choices: Any
+) -> list[Incomplete]:
+    """The runs of the pattern's definitions that had matched something and came to nothing.
+
+    >>> from penstock import parse
+    >>> trace = [Event("A", "s", "1", 1, 1), Event("C", "s", "2", 2, 2)]
+    >>> [(run.reason, run.at) for run in incomplete(parse("[A] ; [B in {B, C}]"), trace)]
+    [('failed', 2)]
+    """
+    return outcome(pattern, events, until=until, **choices).incomplete
+
+
+def outcome(pattern: Pattern, events: Iterable[Event], *, until: int | None = None, **choices: Any) -> Outcome:
+    """Composites and incomplete runs."""
+    chosen = Choices(**choices)
     ordered: dict[tuple[str, str], Event] = {}
     for event in sorted(events, key=lambda event: event.weak_key):
         ordered.setdefault((event.source, event.id), event)
+    rank = {id(event): index for index, event in enumerate(ordered.values())}
     places = [Place((event.hi, 0, index), (event,)) for index, event in enumerate(ordered.values())]
     end = max([place.key[0] for place in places] + ([until] if until is not None else []), default=0)
     names = frozenset(definition.name for definition in pattern.definitions)
     ranks = count()
     composites: list[Composite] = []
+    ended: dict[Incomplete, None] = {}
+
+    def by_stamp(one: Composite | Incomplete) -> tuple[Any, ...]:
+        return one.hi, one.lo, one.type.encode(), [rank[id(leaf)] for leaf in leaves(one.parts)]
+
     for definition in evaluation_order(without_lets(pattern)):
-        meaning = Meaning(definition, names, zone, restart, ranks)
+        meaning = Meaning(definition, names, chosen, ranks)
         made: dict[tuple[int, ...], list[Composite]] = {}
+        order = {id(symbol): n for n, symbol in enumerate(symbol for place in places for symbol in place.symbols)}
         for instance in meaning.instances(places):
-            for key, composite in meaning.detect(instance, places, end):
+            detector = Detector(meaning, instance, order)
+            for key, composite in detector.detect(places, end):
                 made.setdefault(key, []).append(composite)
                 composites.append(composite)
+            ended |= dict.fromkeys(detector.ended)
         known = {place.key: place.symbols for place in places}
-        known |= {key: (*known.get(key, ()), *found) for key, found in made.items()}
+        known |= {key: (*known.get(key, ()), *sorted(found, key=by_stamp)) for key, found in made.items()}
         places = [Place(key, known[key]) for key in sorted(known)]
-    rank = {id(event): index for index, event in enumerate(ordered.values())}
-    return sorted(composites, key=lambda c: (c.hi, c.lo, c.type.encode(), [rank[id(e)] for e in c.leaves()]))
+    return Outcome(sorted(composites, key=by_stamp), sorted(ended, key=lambda one: (one.at, by_stamp(one))))
+
+
+def leaves(parts: Iterable[Part]) -> Iterator[Event]:
+    """The primitive events that parts are made of."""
+    for part in parts:
+        yield from part.symbol.leaves() if isinstance(part.symbol, Composite) else (part.symbol,)
 
 
 class Meaning:
     """What one definition (or one side of a ``||``) means."""
 
-    def __init__(
-        self, definition: Definition, names: frozenset[str], zone: str, restart: bool, ranks: Iterator[int]
-    ) -> None:
-        self.name, self.names, self.zone, self.restart = definition.name, names, zone, restart
-        self.tree = grow(definition.body, None)
+    def __init__(self, definition: Definition, names: frozenset[str], choices: Choices, ranks: Iterator[int]) -> None:
+        self.name, self.names, self.choices, self.zone = definition.name, names, choices, choices.zone
+        self.tree = grow(definition.body, None, count())
         trees = list(within(self.tree))
         self.sides = {
             id(tree.expression): [
-                Meaning(Definition("", side), names, zone, restart, ranks) for side in tree.expression.sides
+                Meaning(Definition("", side), names, choices, ranks) for side in tree.expression.sides
             ]
             for tree in trees
             if isinstance(tree.expression, x.Parallel)
@@ -215,25 +253,7 @@ class Meaning:
             case _:
                 return self.after(parent, known)
 
-    # Detection
-
-    def detect(
-        self, instance: Instance, places: Sequence[Place], end: int
-    ) -> Iterator[tuple[tuple[int, ...], Composite]]:
-        """The instance's composites over all places, each with the place that completes it."""
-        detector = Detector(self, instance)
-        last: tuple[int, ...] = ()
-        for place in [*places, Place((end + 1,), ())]:
-            while due := min(detector.pending(), default=None):
-                key = (due[0], 1, 0, due[1])
-                if key <= last:
-                    key = (due[0], 1, last[2] + 1, due[1])
-                if key > place.key:
-                    break
-                yield from ((key, composite) for composite in detector.step((), due))
-                last = key
-            yield from ((place.key, composite) for composite in detector.step(place.symbols, None))
-            last = place.key
+    # Membership
 
     def contains(self, sets: Iterable[x.DescribableSet], symbol: Event | Composite, known: Context) -> bool:
         """Whether a symbol is in one of the sets. A defined name means composites, a timer's name no event."""
@@ -257,7 +277,7 @@ class Meaning:
         if isinstance(atom, x.Atom) and atom.negated:
             sets = list(atom.domain)
         if started:
-            scopes = (above.expression for above in tree.above())
+            scopes = (above.expression for above in tree.above)
             sets += [one for scope in scopes if isinstance(scope, x.Scope) for one in scope.domain]
         return self.contains(sets, symbol, known)
 
@@ -275,15 +295,19 @@ class Meaning:
 
 
 class Detector:
-    """The runs of one instance of a definition or of a side."""
+    """The runs of one instance of a definition or of a side.
 
-    def __init__(self, meaning: Meaning, instance: Instance) -> None:
-        self.meaning, self.instance = meaning, instance
-        self.runs: dict[Run, None] = {}
+    Runs are in the order in which they started. Each is kept with whether what it has matched made a composite.
+    """
+
+    def __init__(self, meaning: Meaning, instance: Instance, order: Mapping[int, int]) -> None:
+        self.meaning, self.instance, self.order = meaning, instance, order
+        self.runs: dict[Run, bool] = {}
         self.made: set[Composite] = set()
-        self.sides = {key: [Detector(side, instance) for side in sides] for key, sides in meaning.sides.items()}
+        self.ended: list[Incomplete] = []
+        self.sides = {key: [Detector(side, instance, order) for side in sides] for key, sides in meaning.sides.items()}
         alternatives = meaning.first(meaning.tree, self.known(()))
-        self.starts = [Run(options) for options, _ in alternatives if options]
+        self.starts = [Run(in_order(options)) for options, _ in alternatives if options]
 
     def known(self, parts: Iterable[Part]) -> Context:
         """What conditions can read after a match of these parts."""
@@ -293,6 +317,25 @@ class Detector:
                 labels.setdefault(label, []).append(part.symbol)
         return Context(self.instance, labels, self.meaning.zone)
 
+    def detect(self, places: Sequence[Place], end: int) -> Iterator[tuple[tuple[int, ...], Composite]]:
+        """The instance's composites over all places, each with the place that completes it."""
+        last: tuple[int, ...] = ()
+        for place in [*places, Place((end + 1,), ())]:
+            while due := min(self.pending(), default=None):
+                key = (due[0], 1, 0, due[1])
+                if key <= last:
+                    key = (due[0], 1, last[2] + 1, due[1])
+                if key > place.key:
+                    break
+                yield from ((key, composite) for composite in self.step(due[0], (), due))
+                last = key
+            if place.symbols:
+                yield from ((place.key, composite) for composite in self.step(place.key[0], place.symbols, None))
+            last = place.key
+        self.let_go(end)
+        for run in self.runs:
+            self.end(run, "open", end)
+
     def pending(self) -> Iterator[tuple[int, int]]:
         """Instant and rank of each timer that is set."""
         for run in self.runs:
@@ -301,30 +344,101 @@ class Detector:
             for side in sides:
                 yield from side.pending()
 
-    def step(self, symbols: Sequence[Event | Composite], due: tuple[int, int] | None) -> list[Composite]:
+    def step(self, now: int, symbols: Sequence[Event | Composite], due: Due) -> list[Composite]:
         """One place: every run moves, fails or ignores it. Returns the composites made."""
-        there = {key: [side.step(symbols, due) for side in sides] for key, sides in self.sides.items()}
-        kept: dict[Run, None] = {}
+        there = {key: [side.step(now, symbols, due) for side in sides] for key, sides in self.sides.items()}
+        self.let_go(now)
+        kept: dict[Run, bool] = {}
         starts: list[Run] = []
-        made: dict[Composite, None] = {}
+        complete: dict[Run, None] = {}
+        used = False
         for run in [*self.runs, *self.starts]:
             started = run.previous is not None
             moves, failed = self.meet(run, symbols, there, due)
-            for move in moves:
-                composites, runs = self.move(run, *move)
-                made |= dict.fromkeys(composites)
-                kept |= dict.fromkeys(runs)
-            if not started and (not failed or self.meaning.restart):
+            if used and self.uses_once(due):
+                moves = []
+            used |= bool(moves)
+            ways = [way for move in moves if (way := self.move(run, *move))]
+            for way in ways:
+                complete |= dict.fromkeys(way.complete)
+                kept |= {new: kept.get(new, False) or bool(way.complete) for new in way.runs}
+            if not started and (not failed or self.meaning.choices.restart):
                 starts.append(run)
             elif not moves and not failed:
-                kept[run] = None
+                kept[run] = kept.get(run, False) or self.runs[run]
+            elif started and not any(way.complete or way.runs for way in ways):
+                self.end(run, "failed" if failed or ways else "expired", now)
         self.runs, self.starts = kept, starts
-        fresh = [composite for composite in made if composite not in self.made]
-        self.made.update(fresh)
-        return fresh
+        self.limit(now)
+        return self.fresh(complete)
+
+    # Contexts and limits
+
+    def uses_once(self, due: Due) -> bool:
+        """Whether what is here is used once. A time event belongs to its run, which uses it whatever others do."""
+        return self.meaning.choices.context == "chronicle" and (
+            due is None or due[1] not in self.meaning.ranks.values()
+        )
+
+    def let_go(self, now: int) -> None:
+        """Ends the runs whose time was over before this instant."""
+        for run in list(self.runs):
+            reason, over = self.time_over(run)
+            if over < now:
+                self.end(run, reason, int(over))
+                del self.runs[run]
+
+    def time_over(self, run: Run) -> tuple[Reason, float]:
+        """The last instant at which a run has a way on; for one without a time bound, at which it is kept."""
+        limits, age = dict(run.limits), self.meaning.choices.age
+        over = max(
+            min((limits[t][0] + t.expression.microseconds for t in limits if option.stays_inside(t)), default=inf)  # type: ignore[attr-defined]
+            for option in run.options
+        )
+        if over == inf and age is not None and not run.timers:
+            return "dropped", run.began + age
+        return "expired", over
+
+    def limit(self, now: int) -> None:
+        """After a place, lets go of the runs that later ones replace, and of the oldest of too many."""
+        if self.meaning.choices.context == "recent":
+            latest = {tuple(option.awaited for option in run.options): run for run in self.runs}
+            for run in self.runs.keys() - set(latest.values()):
+                self.end(run, "replaced", now)
+                del self.runs[run]
+        most = self.meaning.choices.runs_per_instance
+        for run in list(self.runs)[: -most or None] if most is not None and len(self.runs) > most else []:
+            self.end(run, "dropped", now)
+            del self.runs[run]
+
+    def end(self, run: Run, reason: Reason, at: int) -> None:
+        """A run ends; if it came to nothing, this is noted."""
+        if not self.runs.get(run, False):
+            self.ended.append(Incomplete(self.meaning.name, *run.span, self.instance, run.parts, reason, at))
+
+    def fresh(self, complete: Collection[Run]) -> list[Composite]:
+        """The composites of complete runs that were not made before; where runs are cumulated, of all together."""
+        cumulated = self.meaning.choices.context == "cumulative"
+        runs = [self.united(complete)] if cumulated and complete else complete
+        made = dict.fromkeys(self.composite(run) for run in runs)
+        found = [composite for composite in made if composite not in self.made]
+        self.made.update(found)
+        return found
+
+    def united(self, runs: Collection[Run]) -> Run:
+        """One run that has matched what all of these have, in the order of the input."""
+        whole: dict[int, Part] = {}
+        for part in (part for run in runs for part in run.parts):
+            place = self.order[id(part.symbol)]
+            whole[place] = Part(part.symbol, part.labels | whole.get(place, part).labels)
+        parts = tuple(whole[place] for place in sorted(whole))
+        spans = [run.span for run in runs]
+        return Run((), span=(min(lo for lo, _ in spans), max(hi for _, hi in spans)), parts=parts)
+
+    # What a run does
 
     def meet(
-        self, run: Run, symbols: Sequence[Any], there: Mapping[int, list[list[Composite]]], due: tuple[int, int] | None
+        self, run: Run, symbols: Sequence[Any], there: Mapping[int, list[list[Composite]]], due: Due
     ) -> tuple[list[tuple[Option, dict[int, Any]]], bool]:
         """The moves that a run makes at a place, and whether it fails there."""
         meaning, known, started = self.meaning, self.known(run.parts), run.previous is not None
@@ -359,10 +473,10 @@ class Detector:
         fails = any(meaning.in_domain(o.tree, symbol, known, started) for o in run.options for symbol in heard)
         return [], fails
 
-    def move(self, run: Run, option: Option, taken: Mapping[int, Any]) -> tuple[list[Composite], list[Run]]:
-        """What becomes of a run that moves through an option."""
+    def move(self, run: Run, option: Option, taken: Mapping[int, Any]) -> Way | None:
+        """What becomes of a run that moves through an option; nothing if a limit forbids it."""
         tree = option.tree
-        labels = frozenset(t.expression.label for t in tree.above() if isinstance(t.expression, x.Labelled))
+        labels = frozenset(t.expression.label for t in tree.above if isinstance(t.expression, x.Labelled))
         parts = [*run.parts]
         for symbol in taken.values():
             if isinstance(tree.expression, x.Parallel):
@@ -371,23 +485,33 @@ class Detector:
                 parts.append(Part(symbol, labels))
         lo, hi = min(symbol.lo for symbol in taken.values()), max(symbol.hi for symbol in taken.values())
         limits = {}
-        for limit in (above for above in tree.above() if isinstance(above.expression, x.Within)):
+        for limit in (above for above in tree.above if isinstance(above.expression, x.Within)):
             since = dict(run.limits).get(limit, (lo, hi)) if limit not in option.entered else (lo, hi)
             limits[limit] = (min(since[0], lo), hi)
             if hi - limits[limit][0] > limit.expression.microseconds:  # type: ignore[attr-defined]
-                return [], []
-        span = (min(lo, run.span[0]) if run.span else lo, hi)
+                return None
+        started = run.previous is not None
         fired = {symbol.timer for symbol in taken.values() if isinstance(symbol, Tick)}
         timers = frozenset(one for one in run.timers if one[0].expression.timer not in fired)  # type: ignore[attr-defined]
-        moved = Run(frozenset(), hi, span, tuple(parts), timers, frozenset(limits.items()))
+        moved = Run(
+            (),
+            previous=hi,
+            span=(min(lo, run.span[0]) if started else lo, hi),
+            parts=tuple(parts),
+            timers=timers,
+            limits=frozenset(limits.items()),
+            began=run.began if started else hi,
+        )
         remaining = tuple(side for side in option.remaining if side not in taken)
         if isinstance(tree.expression, x.Parallel) and remaining:
-            base = option.base if option.waiting else run.previous
+            base = option.base if option.waiting else run.previous if option.strong else None
             wait = replace(option, entered=frozenset(), remaining=remaining, base=base, waiting=True)
-            return [], [self.timed(replace(moved, options=frozenset({wait})), tree)]
+            return Way([], [self.timed(replace(moved, options=(wait,)), tree)])
         alternatives = self.meaning.after(tree, self.known(parts))
-        composites = [self.composite(moved)] if any(end for _, end in alternatives) else []
-        return composites, [self.timed(replace(moved, options=o), tree) for o, _ in alternatives if o]
+        return Way(
+            [moved] if any(end for _, end in alternatives) else [],
+            [self.timed(replace(moved, options=in_order(o)), tree) for o, _ in alternatives if o],
+        )
 
     def timed(self, run: Run, tree: Tree) -> Run:
         """The run with the timers that it has after a move through ``tree``."""
@@ -405,8 +529,15 @@ class Detector:
         """The composite that a run completes."""
         known = self.known(run.parts)
         selected = {one.name: evaluate(one.value, known) for one in self.meaning.selected}
-        lo, hi = run.span or (0, 0)
-        return Composite(self.meaning.name, lo, hi, dict(self.instance) | selected, run.parts)
+        return Composite(self.meaning.name, *run.span, dict(self.instance) | selected, run.parts)
+
+
+@dataclass(frozen=True)
+class Way:
+    """What a move leads to: the run if it is complete, and the runs that go on."""
+
+    complete: list[Run]
+    runs: list[Run]
 
 
 @dataclass(frozen=True)
@@ -429,56 +560,3 @@ class Tick:
             return False
         label, domain = ([one.type for one in sets] for sets in (atom.label, atom.domain))
         return self.timer in domain and self.timer not in label if atom.negated else self.timer in label
-
-
-def grow(expression: x.Expression, parent: Tree | None) -> Tree:
-    """The tree of an expression, with repetitions written out."""
-    expression = written_out(expression)
-    tree = Tree(expression, parent)
-    match expression:
-        case x.Concatenation(parts=parts) | x.Sequence(parts=parts) | x.Alternation(choices=parts):
-            children = parts
-        case x.Timing(first=first, second=second):
-            children = (first, second)
-        case x.Atom() | x.Parallel():
-            children = ()
-        case _:
-            children = (expression.body,)  # type: ignore[attr-defined]
-    tree.children.extend(grow(child, tree) for child in children)
-    return tree
-
-
-def written_out(expression: x.Expression) -> x.Expression:
-    """``C+``, ``C{n}`` and ``C{n,m}`` by concatenation, ``C*`` and ``C?``."""
-    if not isinstance(expression, x.Repetition) or (expression.low, expression.high) in ((0, None), (0, 1)):
-        return expression
-    body, parts = expression.body, [expression.body] * expression.low
-    more: x.Expression | None = x.Repetition(body, 0, None) if expression.high is None else None
-    for _ in range((expression.high or 0) - expression.low):
-        more = x.Repetition(x.Concatenation((body, more)) if more else body, 0, 1)
-    return x.Concatenation((*parts, more) if more else tuple(parts))
-
-
-def within(tree: Tree) -> Iterator[Tree]:
-    """A tree and all trees inside it."""
-    yield tree
-    for child in tree.children:
-        yield from within(child)
-
-
-def led(alternatives: Alternatives, strong: bool) -> Alternatives:
-    """The alternatives as an operator leads to them: it sets the strength of all their options."""
-    return [(frozenset(replace(option, strong=strong) for option in options), e) for options, e in alternatives]
-
-
-def joined(before: Alternatives, after: Alternatives) -> Alternatives:
-    """Where what comes before may be empty, its options and those of each alternative after it are one set."""
-    whole: Alternatives = []
-    for options, empty in before:
-        whole += [(weakest(options | more), end) for more, end in after] if empty else [(options, False)]
-    return whole
-
-
-def weakest(options: frozenset[Option]) -> frozenset[Option]:
-    """Of an option reached both strongly and weakly, the weak one."""
-    return frozenset(o for o in options if not o.strong or replace(o, strong=False) not in options)
