@@ -1,6 +1,7 @@
 """Detection by the engine over events as objects, cut into batches anywhere."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from penstock.algebra.pattern import Pattern
 from penstock.engine.definition import Choice
@@ -36,12 +37,13 @@ def engine_detect(
     until: int | None = None,
     zone: str = "UTC",
     cuts: Sequence[int] = (),
+    **more: Any,
 ) -> list[Composite]:
     """What the engine finds if the input is cut into batches at ``cuts``."""
     table = table_of(events)
     ends = table.field("hi").to_pylist()
     end = max([*ends, *([until] if until is not None else [])], default=0)
-    engine = Engine(pattern, Choice(restart=restart, zone=zone))
+    engine = Engine(pattern, Choice(restart=restart, zone=zone, **more))
     edges = sorted({0, len(table), *(min(cut, len(table)) for cut in cuts)})
     found = []
     for start, stop in zip(edges, [*edges[1:], None], strict=True):

@@ -10,7 +10,7 @@ from penstock.testing.golden import Case, read_cases, run
 from tests.engine.conftest import engine_detect, table_of
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-SUPPORTED: set[str] = set()
+SUPPORTED = {"context", "runs_per_instance", "age"}
 """What the engine knows of ``context``, ``runs_per_instance``, ``age`` and ``incomplete``; other cases wait."""
 
 

@@ -222,6 +222,14 @@ def leave(run, outcome, gone_on, forbidden, following, now, instance, L, M):
 
 
 @compiled
+def give_up(run, reason, following, now, instance, L, M):
+    """A run is over before it could move or fail."""
+    end(run, reason, now, instance, L, M)
+    remove(run, following, instance, M)
+    touch(instance, M)
+
+
+@compiled
 def step(instance, first, last, now, place, L, M, P, F, X):
     """One place, for one instance: every run moves, fails or ignores it, and starts are made."""
     sets = 0
@@ -238,9 +246,7 @@ def step(instance, first, last, now, place, L, M, P, F, X):
         if interest & sets:
             reason = over(run, now, L, M)
             if reason:
-                end(run, reason, now, instance, L, M)
-                remove(run, following, instance, M)
-                touch(instance, M)
+                give_up(run, reason, following, now, instance, L, M)
             else:
                 gone_on, forbidden = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.FORBIDDEN]
                 outcome = meet(run, first, last, True, not used, instance, place, L, M, P, F, X)
@@ -337,9 +343,13 @@ def fire(instance, timer, at, L, M, X):
     while run >= 0:
         following = of_run(run, m.NEXT, M)
         if of_clock(run, timer, L, M) == at:
-            gone_on, forbidden = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.FORBIDDEN]
-            outcome = tick(run, timer, at, instance, -1 - timer, L, M, X)
-            leave(run, outcome, gone_on, forbidden, following, at, instance, L, M)
+            reason = over(run, at, L, M)
+            if reason:
+                give_up(run, reason, following, at, instance, L, M)
+            else:
+                gone_on, forbidden = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.FORBIDDEN]
+                outcome = tick(run, timer, at, instance, -1 - timer, L, M, X)
+                leave(run, outcome, gone_on, forbidden, following, at, instance, L, M)
         else:
             stay(run, following, at, instance, L, M)
         run = following

@@ -6,8 +6,8 @@ import numpy as np
 
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled
-from penstock.engine.lists import end, of_node, of_run, over, set_run, touch
-from penstock.engine.kernel import remove
+from penstock.engine.lists import end, of_node, of_run, over, set_run
+from penstock.engine.kernel import give_up
 from penstock.engine.pointers import layout_of, memory_of
 
 
@@ -22,9 +22,7 @@ def sweep(now, layout, memory):
             following = of_run(run, m.NEXT, M)
             reason = over(run, now, L, M)
             if reason:
-                end(run, reason, now, instance, L, M)
-                remove(run, following, instance, M)
-                touch(instance, M)
+                give_up(run, reason, following, now, instance, L, M)
             else:
                 M[m.COUNTS][m.TAIL] = run
             run = following
