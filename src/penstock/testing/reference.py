@@ -196,8 +196,9 @@ class Meaning:
     def instances(self, places: Sequence[Place]) -> list[Instance]:
         """One for each combination of values that something in the input could start a match with."""
         found: dict[Any, Instance] = {}
+        starting = list(self.starting_sets())
         for place in places:
-            for symbol, one in product(place.symbols, self.starting_sets()):
+            for symbol, one in product(place.symbols, starting):
                 if one.type in (None, symbol.type):
                     bound = bindings(one.filter)
                     values = {name: Context.read(symbol, bound[name]) for name in sorted(bound)}
