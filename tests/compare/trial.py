@@ -43,14 +43,17 @@ def random_trial(seed: str, context: Using | None = None) -> Trial:
     """The trial of a seed; it has only options that the engine knows."""
     pick = Random(seed).choice  # noqa: S311
     pattern, events = meaningful_pattern(pick), tuple(trace(pick))
-    options = choices(pick, context if "context" in SUPPORTED else "continuous")
-    known = {"restart", *SUPPORTED} | ({"context"} if options["context"] != "continuous" else set())
-    options = {name: value for name, value in options.items() if name in known and value is not None}
+    options = supported(choices(pick, context))
     if pick(range(3)) == 0:
         options["until"] = pick(range(1, 16)) * SECOND
     cuts = tuple(sorted(pick(range(8)) for _ in range(pick(range(4)))))
     snapshots = tuple(cut for cut in cuts if "snapshots" in SUPPORTED and pick((False, True)))
     return Trial(pattern, events, options, cuts, snapshots)
+
+
+def supported(options: dict[str, Any]) -> dict[str, Any]:
+    """Those of the options that the engine knows."""
+    return {name: value for name, value in options.items() if name in {"restart", *SUPPORTED} and value is not None}
 
 
 def engine_outcome(trial: Trial) -> Outcome:

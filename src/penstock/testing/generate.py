@@ -230,7 +230,7 @@ def trace(pick: Pick, most: int = 7) -> list[Event]:
 
 
 def _event(pick: Pick, place: int) -> Event:
-    hi = pick(range(1, 9))
+    hi = pick(range(2, 10))
     attributes = {
         "v": pick([None, 0, 1, 1, 2, 2.5]),
         "k": pick([1, 1, 1, 1.0, 2, None]),

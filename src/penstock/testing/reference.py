@@ -386,7 +386,7 @@ class Detector:
         for run in list(self.runs):
             reason, over = self.time_over(run)
             if over < now:
-                self.end(run, reason, int(over))
+                self.end(run, reason, max(int(over), run.span[1]))
                 del self.runs[run]
 
     def time_over(self, run: Run) -> tuple[Reason, float]:
