@@ -12,6 +12,12 @@ from penstock.events.order import ordered
 from penstock.events.records import from_dicts
 from penstock.events.table import EventTable
 
+SUPPORTED = {"context", "runs_per_instance", "age"}
+"""What the engine knows of ``context``, ``runs_per_instance``, ``age``, ``incomplete`` and ``snapshots``.
+
+Golden cases with other options wait; the comparison with the reference does not draw them.
+"""
+
 
 def table_of(events: Sequence[Event]) -> EventTable:
     records = [

@@ -7,11 +7,9 @@ import pytest
 
 from penstock.errors import DataError
 from penstock.testing.golden import Case, read_cases, run
-from tests.engine.conftest import engine_detect, table_of
+from tests.engine.conftest import SUPPORTED, engine_detect, table_of
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-SUPPORTED = {"context", "runs_per_instance", "age"}
-"""What the engine knows of ``context``, ``runs_per_instance``, ``age`` and ``incomplete``; other cases wait."""
 
 
 def can_be_read(case: Case) -> bool:

@@ -16,8 +16,8 @@ from penstock.checks.check import parse
 from penstock.events.event import Event
 from penstock.events.found import Composite
 from penstock.languages.core.printer import print_pattern
-from penstock.testing.reference import reference
-from penstock.testing.strategies import SECOND, meaningful_patterns, traces
+from penstock.testing.reference import USING, outcome, reference
+from penstock.testing.strategies import SECOND, choices, meaningful_patterns, traces
 
 END = 20 * SECOND
 FOREIGN = x.DescribableSet("Foreign")
@@ -266,3 +266,42 @@ def loosened(node: Any) -> Any:
         return node
     inside = {one.name: loosened(getattr(node, one.name)) for one in fields(node) if one.name != "span"}
     return x.Concatenation(**inside) if isinstance(node, x.Sequence) else replace(node, **inside)
+
+
+# Contexts and limits
+
+
+def leaves(composites: set[Composite]) -> dict[int, set[Event]]:
+    """The events of the composites of each instant."""
+    found: dict[int, set[Event]] = {}
+    for one in composites:
+        found.setdefault(one.hi, set()).update(one.leaves())
+    return found
+
+
+@given(meaningful_patterns(most=1), traces())
+def test_recent_and_limits_find_nothing_that_continuous_does_not(pattern: Pattern, trace: list[Event]) -> None:
+    assume(x.Parallel not in kinds(pattern))
+    every = found(pattern, trace)
+    for options in ({"context": "recent"}, {"runs_per_instance": 1}, {"age": 2 * SECOND}):
+        assert found(pattern, trace, **options) <= every
+
+
+@given(meaningful_patterns(most=1, parameter=False), traces())
+def test_cumulative_finds_the_events_that_continuous_finds(pattern: Pattern, trace: list[Event]) -> None:
+    assume(not kinds(pattern) & {x.Parallel, x.Select})
+    assert leaves(found(pattern, trace, context="cumulative")) == leaves(found(pattern, trace))
+
+
+@given(meaningful_patterns(), traces(), choices(limited=False))
+def test_limits_that_are_not_met_change_nothing(pattern: Pattern, trace: list[Event], options: dict[str, Any]) -> None:
+    wide = options | {"runs_per_instance": 100_000, "age": 1_000 * SECOND}
+    assert outcome(pattern, trace, **wide) == outcome(pattern, trace, **options)
+
+
+@given(meaningful_patterns(most=1), traces(), st.sampled_from(USING))
+def test_an_incomplete_run_has_matched_something_before_it_ended(
+    pattern: Pattern, trace: list[Event], context: str
+) -> None:
+    ended = outcome(pattern, trace, context=context, runs_per_instance=1).incomplete
+    assert all(run.parts and run.parts[0].symbol.hi <= run.hi <= run.at for run in ended)

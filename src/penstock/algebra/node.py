@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Node:
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly inside ``node``, in the order in which they are written."""
-    for item in fields(node):
-        value = getattr(node, item.name)
+    for name in node.__dataclass_fields__:
+        value = getattr(node, name)
         if isinstance(value, Node):
             yield value
         elif isinstance(value, tuple):

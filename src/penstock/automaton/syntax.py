@@ -65,7 +65,7 @@ def _parts(expression: x.Expression) -> tuple[x.Expression, ...]:
         case x.Timing(first=first, second=second):
             return (first, second)
         case x.Repetition(body=body, low=low, high=high):
-            return (body,) * (max(low, 1) if high is None else high)
+            return (body,) * (low + 1 if high is None else high)
         case x.Scope(body=body) | x.Labelled(body=body) | x.Within(body=body):
             return (body,)
         case x.Where(body=body) | x.Select(body=body):

@@ -55,18 +55,18 @@ class Choice:
     zone: str = "UTC"
     restart: bool = False
     context: str = "continuous"
-    runs_per_instance: int = m.FAR
-    age: int = 0
-    runs: int = m.FAR
+    runs_per_instance: int | None = None
+    age: int | None = None
+    runs: int | None = None
     incomplete: bool = False
 
     def counts(self, is_side: bool) -> dict[int, int]:
         """As the kernel takes it; only a definition's own runs are reported."""
         return {
             m.CONTEXT: m.CONTEXTS.index(self.context),
-            m.MOST_RUNS: self.runs_per_instance,
-            m.AGE: self.age,
-            m.MOST_LIVE: self.runs,
+            m.MOST_RUNS: m.FAR if self.runs_per_instance is None else self.runs_per_instance,
+            m.AGE: -1 if self.age is None else self.age,
+            m.MOST_LIVE: m.FAR if self.runs is None else self.runs,
             m.REPORTS: int(self.incomplete and not is_side),
         }
 

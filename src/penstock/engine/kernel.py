@@ -211,12 +211,12 @@ def stay(run, following, now, instance, L, M):
 
 
 @inlined
-def leave(run, outcome, gone_on, forbidden, following, now, instance, L, M):
+def leave(run, outcome, gone_on, allowed, following, now, instance, L, M):
     """A run has moved or failed."""
     if outcome == FAILS:
         end(run, m.FAILED, now, instance, L, M)
     elif M[m.COUNTS][m.GONE_ON] == gone_on:
-        end(run, m.EXPIRED if M[m.COUNTS][m.FORBIDDEN] > forbidden else m.FAILED, now, instance, L, M)
+        end(run, m.FAILED if M[m.COUNTS][m.ALLOWED] > allowed else m.EXPIRED, now, instance, L, M)
     remove(run, following, instance, M)
     touch(instance, M)
 
@@ -248,13 +248,13 @@ def step(instance, first, last, now, place, L, M, P, F, X):
             if reason:
                 give_up(run, reason, following, now, instance, L, M)
             else:
-                gone_on, forbidden = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.FORBIDDEN]
+                gone_on, allowed = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.ALLOWED]
                 outcome = meet(run, first, last, True, not used, instance, place, L, M, P, F, X)
                 if outcome == IGNORES:
                     stay(run, following, now, instance, L, M)
                 else:
                     used = used or (chronicle and outcome == MOVES)
-                    leave(run, outcome, gone_on, forbidden, following, now, instance, L, M)
+                    leave(run, outcome, gone_on, allowed, following, now, instance, L, M)
         else:
             stay(run, following, now, instance, L, M)
         run = following
@@ -278,15 +278,33 @@ def step(instance, first, last, now, place, L, M, P, F, X):
 @inlined
 def settle(instance, now, L, M):
     """After a place: what the context replaces, and what is beyond the limit, goes."""
-    if L[m.HEAD][m.CONTEXT] == m.RECENT:
-        replace(instance, now, L, M)
     row = instance * m.INSTANCE_WIDTH
+    if L[m.HEAD][m.CONTEXT] == m.RECENT:
+        let_go(instance, now, L, M)
+        replace(instance, now, L, M)
+    elif M[m.INSTANCES][row + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
+        let_go(instance, now, L, M)
     while M[m.INSTANCES][row + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
         run = M[m.INSTANCES][row + m.FIRST_RUN]
         end(run, m.DROPPED, now, instance, L, M)
         M[m.COUNTS][m.TAIL] = -1
         remove(run, of_run(run, m.NEXT, M), instance, M)
         touch(instance, M)
+
+
+@compiled
+def let_go(instance, now, L, M):
+    """Ends an instance's runs that can only come to nothing."""
+    M[m.COUNTS][m.TAIL] = -1
+    run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
+    while run >= 0:
+        following = of_run(run, m.NEXT, M)
+        reason = over(run, now, L, M)
+        if reason:
+            give_up(run, reason, following, now, instance, L, M)
+        else:
+            M[m.COUNTS][m.TAIL] = run
+        run = following
 
 
 @compiled
@@ -347,9 +365,9 @@ def fire(instance, timer, at, L, M, X):
             if reason:
                 give_up(run, reason, following, at, instance, L, M)
             else:
-                gone_on, forbidden = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.FORBIDDEN]
+                gone_on, allowed = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.ALLOWED]
                 outcome = tick(run, timer, at, instance, -1 - timer, L, M, X)
-                leave(run, outcome, gone_on, forbidden, following, at, instance, L, M)
+                leave(run, outcome, gone_on, allowed, following, at, instance, L, M)
         else:
             stay(run, following, at, instance, L, M)
         run = following

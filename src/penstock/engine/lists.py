@@ -138,22 +138,22 @@ def over(run, now, L, M):
     if L[m.HEAD][m.LIMITS] > 0 and now > over_since(run, L, M):
         return m.EXPIRED
     age = L[m.HEAD][m.AGE]
-    if age > 0 and now - of_run(run, m.BEGAN, M) > age and has_no_bound(run, L, M):
+    if age >= 0 and now - (of_run(run, m.BEGAN, M) >> 1) > age and has_no_bound(run, L, M):
         return m.DROPPED
     return 0
 
 
 @compiled
 def end(run, reason, now, instance, L, M):
-    """A run ends without coming to anything: it is counted, and reported if that is wanted."""
+    """A run ends: it is counted, and reported if that is wanted and what it had matched came to nothing."""
     M[m.COUNTS][reason] += 1
-    if not L[m.HEAD][m.REPORTS]:
+    if not L[m.HEAD][m.REPORTS] or of_run(run, m.BEGAN, M) & 1:
         return
     at = now
     if reason == m.EXPIRED:
         at = min(now, over_since(run, L, M))
-    elif reason == m.DROPPED and L[m.HEAD][m.AGE] > 0 and has_no_bound(run, L, M):
-        at = min(now, of_run(run, m.BEGAN, M) + L[m.HEAD][m.AGE])
+    elif reason == m.DROPPED and L[m.HEAD][m.AGE] >= 0 and has_no_bound(run, L, M):
+        at = min(now, (of_run(run, m.BEGAN, M) >> 1) + L[m.HEAD][m.AGE])
     row = M[m.COUNTS][m.ENDED_COUNT] * m.ENDED_WIDTH
     M[m.COUNTS][m.ENDED_COUNT] += 1
     M[m.ENDED][row + m.ENDED_INSTANCE] = instance

@@ -127,11 +127,11 @@ def move(run, option, lo, hi, head, remaining, instance, place, L, M, X):
             enters = (L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_ENTERS] >> limit) & 1
             since = lo if before == m.NONE or enters else min(before, lo)
             if hi - since > L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH] + limit]:
-                M[m.COUNTS][m.FORBIDDEN] += 1
                 return
         M[m.SCRATCH][limit] = since
+    M[m.COUNTS][m.ALLOWED] += 1
     span = min(lo, of_run(run, m.LO, M)) if started else lo
-    began = of_run(run, m.BEGAN, M) if started else hi
+    began = of_run(run, m.BEGAN, M) & ~1 if started else 2 * hi
     if remaining:
         waits = L[m.STATES][of_run(run, m.STATE, M) * m.STATE_WIDTH + m.STATE_WAITING]
         base = of_run(run, m.BASE, M) if waits else of_run(run, m.PREVIOUS, M)
@@ -147,14 +147,15 @@ def move(run, option, lo, hi, head, remaining, instance, place, L, M, X):
         if (asked >> guard) & 1 and holds(m.GUARD_CODE, guard, 0, head, instance, L, M, X):
             truths |= 1 << guard
         guard += 1
-    ended = False
     for one in range(L[m.POSITIONS][row + m.POSITION_FIRST], L[m.POSITIONS][row + m.POSITION_LAST]):
-        way = one * m.ALTERNATIVE_WIDTH
-        end = L[m.ALTERNATIVES][way + m.ALTERNATIVE_END]
-        if end >= 0 and end & truths == end and not ended:
-            ended = True
+        end = L[m.ALTERNATIVES][one * m.ALTERNATIVE_WIDTH + m.ALTERNATIVE_END]
+        if end >= 0 and end & truths == end:
+            began |= 1
             M[m.COUNTS][m.GONE_ON] += 1
             make(instance, span, hi, head, place, L, M, X)
+            break
+    for one in range(L[m.POSITIONS][row + m.POSITION_FIRST], L[m.POSITIONS][row + m.POSITION_LAST]):
+        way = one * m.ALTERNATIVE_WIDTH
         guards = L[m.ALTERNATIVES][way + m.ALTERNATIVE_GUARDS]
         index = 0
         bit = 0

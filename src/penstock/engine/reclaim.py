@@ -6,8 +6,8 @@ import numpy as np
 
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled
-from penstock.engine.lists import end, of_node, of_run, over, set_run
-from penstock.engine.kernel import give_up
+from penstock.engine.lists import end, of_node, of_run, set_run
+from penstock.engine.kernel import let_go
 from penstock.engine.pointers import layout_of, memory_of
 
 
@@ -16,16 +16,7 @@ def sweep(now, layout, memory):
     """Ends all runs that can only come to nothing."""
     L, M = layout_of(layout), memory_of(memory)
     for instance in range(M[m.COUNTS][m.KNOWN]):
-        M[m.COUNTS][m.TAIL] = -1
-        run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-        while run >= 0:
-            following = of_run(run, m.NEXT, M)
-            reason = over(run, now, L, M)
-            if reason:
-                give_up(run, reason, following, now, instance, L, M)
-            else:
-                M[m.COUNTS][m.TAIL] = run
-            run = following
+        let_go(instance, now, L, M)
 
 
 @compiled

@@ -196,8 +196,9 @@ class Meaning:
     def instances(self, places: Sequence[Place]) -> list[Instance]:
         """One for each combination of values that something in the input could start a match with."""
         found: dict[Any, Instance] = {}
+        starting = list(self.starting_sets())
         for place in places:
-            for symbol, one in product(place.symbols, self.starting_sets()):
+            for symbol, one in product(place.symbols, starting):
                 if one.type in (None, symbol.type):
                     bound = bindings(one.filter)
                     values = {name: Context.read(symbol, bound[name]) for name in sorted(bound)}
@@ -385,7 +386,7 @@ class Detector:
         for run in list(self.runs):
             reason, over = self.time_over(run)
             if over < now:
-                self.end(run, reason, int(over))
+                self.end(run, reason, max(int(over), run.span[1]))
                 del self.runs[run]
 
     def time_over(self, run: Run) -> tuple[Reason, float]:
@@ -419,7 +420,7 @@ class Detector:
     def fresh(self, complete: Collection[Run]) -> list[Composite]:
         """The composites of complete runs that were not made before; where runs are cumulated, of all together."""
         cumulated = self.meaning.choices.context == "cumulative"
-        runs = [self.united(complete)] if cumulated and complete else complete
+        runs = [self.united(complete)] if cumulated and len(complete) > 1 else complete
         made = dict.fromkeys(self.composite(run) for run in runs)
         found = [composite for composite in made if composite not in self.made]
         self.made.update(found)

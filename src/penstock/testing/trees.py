@@ -62,7 +62,7 @@ class Option:
     @property
     def awaited(self) -> tuple[Any, ...]:
         """What is waited for, whatever came before. Once a side of a ``||`` is there, it is weak."""
-        return (self.tree, self.remaining) if self.waiting else (self.tree, self.strong, self.entered)
+        return (self.tree, self.remaining) if self.waiting else (self.tree, self.strong)
 
 
 Alternatives = list[tuple[frozenset[Option], bool]]

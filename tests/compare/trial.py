@@ -1,0 +1,97 @@
+"""One comparison of the engine with the reference: what is detected, how, and where the two differ."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from penstock.algebra.pattern import Pattern
+from penstock.errors import PatternError
+from penstock.events.event import Event
+from penstock.events.found import Composite
+from penstock.testing.generate import SECOND, choices, meaningful_pattern, trace
+from penstock.testing.reference import Incomplete, Outcome, Using, outcome
+from tests.engine.conftest import SUPPORTED, engine_detect, table_of
+
+CRASH = "the engine failed"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A pattern, events, options of detection, and how the input is cut into batches."""
+
+    pattern: Pattern
+    events: tuple[Event, ...]
+    options: dict[str, Any] = field(hash=False)
+    cuts: tuple[int, ...] = ()
+    snapshots: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What only one of the two finds, as text."""
+
+    missing: tuple[str, ...]
+    odd: tuple[str, ...]
+
+
+def random_trial(seed: str, context: Using | None = None) -> Trial:
+    """The trial of a seed; it has only options that the engine knows."""
+    pick = Random(seed).choice  # noqa: S311
+    pattern, events = meaningful_pattern(pick), tuple(trace(pick))
+    options = supported(choices(pick, context))
+    if pick(range(3)) == 0:
+        options["until"] = pick(range(1, 16)) * SECOND
+    cuts = tuple(sorted(pick(range(8)) for _ in range(pick(range(4)))))
+    snapshots = tuple(cut for cut in cuts if "snapshots" in SUPPORTED and pick((False, True)))
+    return Trial(pattern, events, options, cuts, snapshots)
+
+
+def supported(options: dict[str, Any]) -> dict[str, Any]:
+    """Those of the options that the engine knows."""
+    return {name: value for name, value in options.items() if name in {"restart", *SUPPORTED} and value is not None}
+
+
+def engine_outcome(trial: Trial) -> Outcome:
+    """What the engine makes of a trial: the one place that knows how the engine is asked."""
+    more: dict[str, Any] = {"snapshots": trial.snapshots} if trial.snapshots else {}
+    composites = engine_detect(trial.pattern, trial.events, cuts=trial.cuts, **trial.options, **more)
+    return Outcome(composites, [])
+
+
+def compared(trial: Trial) -> tuple[Difference | None, Outcome | None]:
+    """Where the two differ, and what the reference finds; nothing for a pattern that the engine refuses."""
+    try:
+        found = engine_outcome(trial)
+    except PatternError:
+        return None, None
+    except Exception:
+        return Difference((), (CRASH, traceback.format_exc())), None
+    wanted = outcome(trial.pattern, table_of(trial.events).to_events(), **trial.options)
+    got, meant = _counted(found), _counted(wanted)
+    if got == meant:
+        return None, wanted
+    return Difference(tuple((meant - got).elements()), tuple((got - meant).elements())), wanted
+
+
+def _counted(found: Outcome) -> Counter[str]:
+    told: Sequence[Composite | Incomplete] = found.incomplete if "incomplete" in SUPPORTED else []
+    return Counter(repr(canonical(one)) for one in [*found.composites, *told])
+
+
+def canonical(symbol: Any) -> Any:
+    """A composite or an incomplete run as plain data: type, stamp, attributes, parts with labels, why and when."""
+    if isinstance(symbol, Event):
+        return symbol.source, symbol.id
+    attributes = sorted((name, _value(one)) for name, one in symbol.attributes.items() if one is not None)
+    parts = [(canonical(part.symbol), sorted(part.labels)) for part in symbol.parts]
+    ended = (symbol.reason, symbol.at) if isinstance(symbol, Incomplete) else ()
+    return symbol.type, symbol.lo, symbol.hi, attributes, parts, *ended
+
+
+def _value(given: Any) -> Any:
+    return (type(given).__name__, given) if isinstance(given, bool | str) else ("number", float(given))
