@@ -1,0 +1,159 @@
+"""The hashes that composites are named by, over columns: `penstock.events.digest` in compiled code.
+
+What is absorbed in which order is said by `penstock.events.found`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.engine.compiled import compiled
+from penstock.events import digest, found
+
+START_1, START_2 = (np.uint64(word) for word in digest.START)
+FACTOR_1, FACTOR_2 = (np.uint64(word) for word in digest.FACTORS)
+STEP_1, STEP_2 = (np.uint64(word) for word in digest.STEPS)
+FINAL_1, FINAL_2 = (np.uint64(word) for word in digest.FINAL)
+FIVE = np.uint64(5)
+HALF, LOW, DIGIT, NINE = np.uint64(33), np.uint64(32), np.uint64(15), np.uint64(9)
+ZERO, LETTER = np.uint64(ord("0")), np.uint64(ord("a") - 10)
+COMPOSITE, ID_LENGTH = np.uint64(found.COMPOSITE), np.uint64(digest.DIGITS)
+TEXT = found.TEXT
+
+
+@compiled
+def rotated(word, by):
+    """The bits of a word, each ``by`` places higher, the highest ones lowest."""
+    return (word << np.uint64(by)) | (word >> np.uint64(64 - by))
+
+
+@compiled
+def absorb(first, second, word):
+    """The lanes after one more word."""
+    first ^= rotated(word * FACTOR_1, 31) * FACTOR_2
+    first = (rotated(first, 27) + second) * FIVE + STEP_1
+    second ^= rotated(word * FACTOR_2, 33) * FACTOR_1
+    second = (rotated(second, 31) + first) * FIVE + STEP_2
+    return first, second
+
+
+@compiled
+def spread(word):
+    """Every bit of a word over all of it."""
+    word = (word ^ (word >> HALF)) * FINAL_1
+    word = (word ^ (word >> HALF)) * FINAL_2
+    return word ^ (word >> HALF)
+
+
+@compiled
+def finish(first, second):
+    """The lanes when all words are in."""
+    first += second
+    second += first
+    first, second = spread(first), spread(second)
+    first += second
+    return first, first + second
+
+
+@compiled
+def absorb_text(first, second, data, begin, end):
+    """The lanes after a text, which is some bytes of ``data``."""
+    first, second = absorb(first, second, np.uint64(end - begin))
+    while begin + 8 <= end:
+        word = np.uint64(0)
+        for place in range(8):
+            word |= np.uint64(data[begin + place]) << np.uint64(8 * place)
+        first, second = absorb(first, second, word)
+        begin += 8
+    if begin < end:
+        word = np.uint64(0)
+        for place in range(end - begin):
+            word |= np.uint64(data[begin + place]) << np.uint64(8 * place)
+        first, second = absorb(first, second, word)
+    return first, second
+
+
+@compiled
+def hash_texts(offsets, data, firsts, seconds):
+    """The hash of each text."""
+    for row in range(offsets.shape[0] - 1):
+        first, second = absorb_text(START_1, START_2, data, offsets[row], offsets[row + 1])
+        firsts[row], seconds[row] = finish(first, second)
+
+
+@compiled
+def hash_events(rows, where, sources, composite, ids, lanes):
+    """What ids take from rows of events, put ``where`` they are parts.
+
+    ``sources`` are numbers of sources and the lanes after each, ``composite`` which rows are composites that were read,
+    nothing at all if none is, ``ids`` bounds and bytes.
+    """
+    start_1, start_2 = absorb(START_1, START_2, COMPOSITE)
+    codes, source_firsts, source_seconds = sources
+    offsets, data = ids
+    firsts, seconds = lanes
+    for number in range(rows.shape[0]):
+        row = rows[number]
+        first, second = source_firsts[codes[row]], source_seconds[codes[row]]
+        if composite.shape[0] > 0 and composite[row]:
+            first, second = start_1, start_2
+        first, second = absorb_text(first, second, data, offsets[row], offsets[row + 1])
+        firsts[where[number]], seconds[where[number]] = finish(first, second)
+
+
+@compiled
+def written(bits):
+    """32 bits as eight hexadecimal digits in one word, the first one lowest."""
+    word = np.uint64(0)
+    for place in range(8):
+        digit = (bits >> np.uint64(28 - 4 * place)) & DIGIT
+        word |= (digit + (LETTER if digit > NINE else ZERO)) << np.uint64(8 * place)
+    return word
+
+
+@compiled
+def hash_composites_as_parts(rows, where, words, lanes):
+    """What ids take from composites whose ids have these digits, put ``where`` they are parts."""
+    start_1, start_2 = absorb(START_1, START_2, COMPOSITE)
+    start_1, start_2 = absorb(start_1, start_2, ID_LENGTH)
+    firsts, seconds = lanes
+    for number in range(rows.shape[0]):
+        first, second = start_1, start_2
+        for place in range(3):
+            first, second = absorb(first, second, words[rows[number], place])
+        firsts[where[number]], seconds[where[number]] = finish(first, second)
+
+
+@compiled
+def hash_composites(start, names, values, stamps, offsets, parts, words):
+    """The ids of composites of one type: three words of eight digits each.
+
+    ``start`` is the lanes after the type, ``names`` those of the attributes in the order of their names. A value is its
+    kind, a word, and for text one word more.
+    """
+    kinds, bits, more = values
+    lo, hi = stamps
+    part_firsts, part_seconds = parts
+    for row in range(lo.shape[0]):
+        first, second = start[0], start[1]
+        there = np.uint64(0)
+        for column in range(names.shape[0]):
+            kind = kinds[column, row]
+            if kind == 0:
+                continue
+            there += np.uint64(1)
+            first, second = absorb(first, second, names[column, 0] + np.uint64(kind))
+            first, second = absorb(first, second, names[column, 1] + bits[column, row])
+            if kind == TEXT:
+                first, second = absorb(first, second, more[column, row])
+        first, second = absorb(first, second, there)
+        first, second = absorb(first, second, lo[row])
+        first, second = absorb(first, second, hi[row])
+        for part in range(offsets[row], offsets[row + 1]):
+            first, second = absorb(first, second, part_firsts[part])
+            first, second = absorb(first, second, part_seconds[part])
+        first, second = absorb(first, second, np.uint64(offsets[row + 1] - offsets[row]))
+        first, second = finish(first, second)
+        words[row, 0] = written(first >> LOW)
+        words[row, 1] = written(first)
+        words[row, 2] = written(second >> LOW)
