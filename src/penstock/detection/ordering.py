@@ -41,13 +41,21 @@ class Ordering:
             return
         tied = self._is_tied[places]
         if not (~tied[1:] | (key[1:] >= key[:-1])).all():
-            inner = np.lexsort((key, np.cumsum(~tied)))
+            inner = _sorted(np.cumsum(~tied), key)
             self.rows[places] = self.rows[places][inner]
             key = key[inner]
         self._is_tied[places[1:]] &= key[1:] == key[:-1]
 
     def _places(self) -> Ints:
         return np.flatnonzero(self._is_tied | np.append(self._is_tied[1:], False))
+
+
+def _sorted(groups: Ints, key: NDArray[np.integer]) -> Ints:
+    """Rows by group, which rises already, and key; as one number where that fits, since most then stand right."""
+    low, high = int(key.min()), int(key.max())
+    if int(groups[-1] + 1) * (high - low + 1) < 2**63:
+        return np.argsort(groups * (high - low + 1) + (key - low).astype(np.int64), kind="stable")
+    return np.lexsort((key, groups))
 
 
 def output_order(

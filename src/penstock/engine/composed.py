@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from penstock.automaton.program import Program
 from penstock.engine import vm
-from penstock.engine.hashes import hash_composites, hash_composites_as_parts, hash_events
+from penstock.engine.hashes import hash_composites, hash_composites_as_parts
 from penstock.engine.kept import Ints, Kept, by_owner, joined, ranges
 from penstock.engine.keys import Instances
 from penstock.engine.runner import Made
-from penstock.engine.texts import Texts, Values, Words, flat
+from penstock.engine.texts import Lanes, Texts, Values, Words, put_hashes
 from penstock.events.digest import DIGITS, START, absorbed, text_lanes
-from penstock.events.found import labels_lanes, source_lanes
+from penstock.events.found import COMPOSITE, labels_lanes, source_lanes
 from penstock.events.table import EventTable
 
 PRIMITIVE = -1
@@ -169,7 +169,7 @@ class Composer:
         texts = self._texts.all() if (kinds == vm.TEXT).any() else _NO_TEXTS
         return self._texts.words(Values(kinds, np.ascontiguousarray(bits), texts))
 
-    def _parts(self, owners: Ints, rows: Ints, labels: Ints) -> tuple[Words, Words]:
+    def _parts(self, owners: Ints, rows: Ints, labels: Ints) -> Lanes:
         """What ids take from parts and their labels."""
         lanes = np.empty(len(rows), np.uint64), np.empty(len(rows), np.uint64)
         for owner, chosen in by_owner(owners):
@@ -204,13 +204,14 @@ def has_parts(table: EventTable) -> NDArray[np.bool_]:
     return np.asarray(pc.not_equal(parts, "[]").fill_null(False))
 
 
-def _hash_events(table: EventTable, rows: Ints, where: Ints, lanes: tuple[Words, Words]) -> None:
+def _hash_events(table: EventTable, rows: Ints, where: Ints, lanes: Lanes) -> None:
+    """Puts what ids take from events ``where`` these are parts."""
     source = table.field("source")
-    starts = np.array([source_lanes(name) for name in source.dictionary.to_pylist()], np.uint64).reshape(-1, 2)
-    codes = np.asarray(source.indices).view()
-    codes.flags.writeable = False  # as columns are that nobody has copied: compiled code is for one of the two
-    sources = codes, np.ascontiguousarray(starts[:, 0]), np.ascontiguousarray(starts[:, 1])
-    hash_events(rows, where, sources, has_parts(table), flat(table.field("id")), lanes)
+    codes, composite = np.asarray(source.indices)[rows], has_parts(table)
+    starts = [source_lanes(name) for name in source.dictionary.to_pylist()]
+    if len(composite):
+        codes[composite[rows]] = len(starts)
+    put_hashes(table.field("id"), rows, where, codes, [*starts, absorbed(START, COMPOSITE)], lanes)
 
 
 def _leaves(offsets: Ints, owners: Ints, rows: Ints, stores: list[Kept[Composed]]) -> tuple[Ints, Ints]:

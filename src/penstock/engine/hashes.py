@@ -14,7 +14,7 @@ START_1, START_2 = (np.uint64(word) for word in digest.START)
 FACTOR_1, FACTOR_2 = (np.uint64(word) for word in digest.FACTORS)
 STEP_1, STEP_2 = (np.uint64(word) for word in digest.STEPS)
 FINAL_1, FINAL_2 = (np.uint64(word) for word in digest.FINAL)
-FIVE = np.uint64(5)
+ONE, FIVE, EIGHT = np.uint64(1), np.uint64(5), np.uint64(8)
 HALF, LOW, DIGIT, NINE = np.uint64(33), np.uint64(32), np.uint64(15), np.uint64(9)
 ZERO, LETTER = np.uint64(ord("0")), np.uint64(ord("a") - 10)
 COMPOSITE, ID_LENGTH = np.uint64(found.COMPOSITE), np.uint64(digest.DIGITS)
@@ -56,48 +56,20 @@ def finish(first, second):
 
 
 @compiled
-def absorb_text(first, second, data, begin, end):
-    """The lanes after a text, which is some bytes of ``data``."""
-    first, second = absorb(first, second, np.uint64(end - begin))
-    while begin + 8 <= end:
-        word = np.uint64(0)
-        for place in range(8):
-            word |= np.uint64(data[begin + place]) << np.uint64(8 * place)
-        first, second = absorb(first, second, word)
-        begin += 8
-    if begin < end:
-        word = np.uint64(0)
-        for place in range(end - begin):
-            word |= np.uint64(data[begin + place]) << np.uint64(8 * place)
-        first, second = absorb(first, second, word)
-    return first, second
-
-
-@compiled
-def hash_texts(offsets, data, firsts, seconds):
-    """The hash of each text."""
-    for row in range(offsets.shape[0] - 1):
-        first, second = absorb_text(START_1, START_2, data, offsets[row], offsets[row + 1])
-        firsts[row], seconds[row] = finish(first, second)
-
-
-@compiled
-def hash_events(rows, where, sources, composite, ids, lanes):
-    """What ids take from rows of events, put ``where`` they are parts.
-
-    ``sources`` are numbers of sources and the lanes after each, ``composite`` which rows are composites that were read,
-    nothing at all if none is, ``ids`` bounds and bytes.
-    """
-    start_1, start_2 = absorb(START_1, START_2, COMPOSITE)
-    codes, source_firsts, source_seconds = sources
-    offsets, data = ids
+def hash_texts(rows, where, codes, starts, bounds, data, lanes):
+    """The hashes of some rows of texts, put ``where`` they belong; ``starts`` are lanes to begin with, by code."""
     firsts, seconds = lanes
     for number in range(rows.shape[0]):
-        row = rows[number]
-        first, second = source_firsts[codes[row]], source_seconds[codes[row]]
-        if composite.shape[0] > 0 and composite[row]:
-            first, second = start_1, start_2
-        first, second = absorb_text(first, second, data, offsets[row], offsets[row + 1])
+        begin, end = np.uint64(bounds[rows[number]]), np.uint64(bounds[rows[number] + 1])
+        first, second = absorb(starts[codes[number], 0], starts[codes[number], 1], end - begin)
+        while begin < end:
+            stop = min(end, begin + EIGHT)
+            word, place = np.uint64(0), np.uint64(0)
+            while begin < stop:
+                word |= np.uint64(data[begin]) << place
+                place += EIGHT
+                begin += ONE
+            first, second = absorb(first, second, word)
         firsts[where[number]], seconds[where[number]] = finish(first, second)
 
 
@@ -141,7 +113,7 @@ def hash_composites(start, names, values, stamps, offsets, parts, words):
             kind = kinds[column, row]
             if kind == 0:
                 continue
-            there += np.uint64(1)
+            there += ONE
             first, second = absorb(first, second, names[column, 0] + np.uint64(kind))
             first, second = absorb(first, second, names[column, 1] + bits[column, row])
             if kind == TEXT:

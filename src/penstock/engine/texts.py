@@ -13,10 +13,12 @@ from penstock.engine import vm
 from penstock.engine.hashes import hash_texts
 from penstock.engine.values import Pool
 from penstock.events import found
+from penstock.events.digest import START
 from penstock.events.table import TIME
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Lanes = tuple[Words, Words]
 KINDS = {
     vm.BOOLEAN: pa.bool_(),
     vm.INTEGER: pa.int64(),
@@ -79,14 +81,22 @@ def time_texts(instants: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(pc.replace_substring(text, " ", "T"), "Z", "")
 
 
-def text_hashes(texts: pa.Array) -> tuple[Words, Words]:
+def text_hashes(texts: pa.Array) -> Lanes:
     """Both lanes of the hash of each text; what they are where one is null does not matter."""
-    firsts, seconds = np.zeros(len(texts), np.uint64), np.zeros(len(texts), np.uint64)
-    hash_texts(*flat(texts), firsts, seconds)
-    return firsts, seconds
+    rows = np.arange(len(texts))
+    lanes = np.empty(len(rows), np.uint64), np.empty(len(rows), np.uint64)
+    put_hashes(texts, rows, rows, np.zeros(len(rows), np.int32), [START], lanes)
+    return lanes
 
 
-def flat(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+def put_hashes(
+    texts: pa.Array, rows: Ints, where: Ints, codes: NDArray[np.int32], starts: list[tuple[int, int]], lanes: Lanes
+) -> None:
+    """Puts hashes of some rows of texts ``where`` they belong; each begins with the start that its code says."""
+    hash_texts(rows, where, codes, np.array(starts, np.uint64).reshape(-1, 2), *_flat(texts), lanes)
+
+
+def _flat(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Where each text begins and ends, and the bytes of all."""
     _, offsets, data = texts.buffers()
     bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1] if offsets else _NO_BOUNDS
@@ -103,7 +113,7 @@ class Texts:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._texts = pa.array([], pa.string())
-        self._hashes: tuple[Words, Words] = (np.zeros(0, np.uint64), np.zeros(0, np.uint64))
+        self._hashes: Lanes = (np.zeros(0, np.uint64), np.zeros(0, np.uint64))
 
     def all(self) -> pa.Array:
         """All texts, by their numbers."""
@@ -114,7 +124,7 @@ class Texts:
             self._texts = pa.concat_arrays([self._texts, more])
         return self._texts
 
-    def hashed(self, numbers: Ints) -> tuple[Words, Words]:
+    def hashed(self, numbers: Ints) -> Lanes:
         """Both lanes of the texts with these numbers."""
         self.all()
         return self._hashes[0][numbers], self._hashes[1][numbers]
