@@ -49,6 +49,7 @@ def feeds(
     engine = Engine(pattern, restart=restart, zone=zone)
     edges = sorted({0, len(table), *(min(cut, len(table)) for cut in cuts)})
     for start, stop in zip(edges, [*edges[1:], None], strict=True):
+        engine.bound = -1  # nothing is held that is not needed
         if stop is None:
             yield engine.feed(table.slice(len(table)), end + 1)
         else:

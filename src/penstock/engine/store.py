@@ -8,7 +8,7 @@ import pyarrow as pa
 from penstock.engine.composed import PRIMITIVE, Composed
 from penstock.engine.found import known_rows
 from penstock.engine.kept import Ints, Kept
-from penstock.events.table import FIELDS, EventTable
+from penstock.events.table import EventTable, make_table
 
 
 class Symbols:
@@ -54,28 +54,42 @@ def keep_needed(events: Kept[EventTable], stores: list[Kept[Composed]], symbols:
 
 
 def join_tables(tables: list[EventTable]) -> list[EventTable]:
-    """Fewer tables: those that follow each other are one unless an attribute is of another kind."""
-    groups: list[list[EventTable]] = []
-    kinds: dict[str, pa.DataType] = {}
+    """Fewer tables: those that follow each other are one unless an attribute is of another kind.
+
+    >>> tables = [make_table({"type": ["A"], "lo": [5], "hi": [5]}, {"v": pa.array([v])}) for v in (1, 2, "x")]
+    >>> [len(table) for table in join_tables(tables)]
+    [2, 1]
+    """
+    groups: list[tuple[list[EventTable], dict[str, pa.DataType]]] = []
     for table in tables:
         own = {one.name: one.type for one in table.attributes.schema if one.type != pa.null()}
-        if groups and all(kinds.get(name, kind) == kind for name, kind in own.items()):
-            groups[-1].append(table)
-            kinds |= own
+        if groups and all(groups[-1][1].get(name, kind) == kind for name, kind in own.items()):
+            groups[-1][0].append(table)
+            groups[-1][1].update(own)
         else:
-            groups.append([table])
-            kinds = own
-    return [_joined(group) for group in groups]
+            groups.append(([table], own))
+    return [_joined(*group) for group in groups]
 
 
-def _joined(tables: list[EventTable]) -> EventTable:
-    if len(tables) == 1:
-        return tables[0]
-    fields = pa.concat_tables([table.fields for table in tables]).unify_dictionaries().combine_chunks()
-    attributes = pa.concat_tables([table.attributes for table in tables], promote_options="default")
-    names = sorted(attributes.column_names)
-    whole = attributes.select(names).combine_chunks()
-    return EventTable(fields.cast(FIELDS), whole, all(table.fixed for table in tables))
+def _joined(tables: list[EventTable], kinds: dict[str, pa.DataType]) -> EventTable:
+    fields = pa.concat_tables([table.fields for table in tables]).unify_dictionaries()
+    attributes = {name: pa.concat_arrays([_column(table, name, kinds[name]) for table in tables]) for name in kinds}
+    columns = {name: fields[name].combine_chunks() for name in fields.column_names}
+    names = {name: _trimmed(columns[name]) for name in ("type", "source")}
+    return make_table(columns | names, attributes, all(table.fixed for table in tables))
+
+
+def _trimmed(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same column, without most of the names that are not in it, so that names of old do not add up."""
+    if len(column.dictionary) <= len(column):
+        return column
+    return column.dictionary.take(column.indices).dictionary_encode()
+
+
+def _column(table: EventTable, name: str, kind: pa.DataType) -> pa.Array:
+    if name not in table.attributes.column_names:
+        return pa.nulls(len(table), kind)
+    return table.attribute(name).cast(kind)
 
 
 def _distinct(some: list[Ints]) -> Ints:
