@@ -78,7 +78,7 @@ class PartWriter:
         return _put_together(pieces, _LEAF)
 
     def _events(self, table: EventTable, rows: Ints) -> pa.Array:
-        """Rows of events as structs; attributes are written once for each event, however often it is a part."""
+        """Rows of events as structs."""
         taken = pa.array(rows)
         seq = table.field("seq")
         columns = [
@@ -92,18 +92,14 @@ class PartWriter:
         return pa.StructArray.from_arrays(columns, fields=list(_LEAF))
 
     def _data(self, table: EventTable, rows: Ints) -> pa.Array:
+        """What rows of events carry; written once for each event where there are more parts than events."""
         there = table.attributes.column_names
         names = there if self.carried is None else [name for name in self.carried if name in there]
         if not names:
             return pa.nulls(len(rows), pa.string())
-        needed = np.zeros(len(table), bool)
-        needed[rows] = True
-        distinct = np.flatnonzero(needed)
-        if 3 * len(distinct) > 2 * len(rows):
+        if len(rows) <= len(table):
             return data_column({name: json_column(table.attribute(name).take(pa.array(rows))) for name in names})
-        texts = {name: json_column(table.attribute(name).take(pa.array(distinct))) for name in names}
-        numbers = np.cumsum(needed) - 1
-        return data_column(texts).take(pa.array(numbers[rows]))
+        return data_column({name: json_column(table.attribute(name)) for name in names}).take(pa.array(rows))
 
     def _inside(self, event: Event) -> dict[str, Any]:
         names = event.attributes if self.carried is None else self.carried

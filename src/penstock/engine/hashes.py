@@ -14,9 +14,13 @@ START_1, START_2 = (np.uint64(word) for word in digest.START)
 FACTOR_1, FACTOR_2 = (np.uint64(word) for word in digest.FACTORS)
 STEP_1, STEP_2 = (np.uint64(word) for word in digest.STEPS)
 FINAL_1, FINAL_2 = (np.uint64(word) for word in digest.FINAL)
-ONE, FIVE, EIGHT = np.uint64(1), np.uint64(5), np.uint64(8)
-HALF, LOW, DIGIT, NINE = np.uint64(33), np.uint64(32), np.uint64(15), np.uint64(9)
-ZERO, LETTER = np.uint64(ord("0")), np.uint64(ord("a") - 10)
+ONE, FOUR, FIVE, EIGHT, LOW, HALF = (np.uint64(number) for number in (1, 4, 5, 8, 32, 33))
+HALF_WORD = np.uint64(0xFFFFFFFF)
+WIDTH = tuple(np.uint64(width) for width in (16, 8, 4))
+LOWER = tuple(np.uint64(mask) for mask in (0xFFFF, 0x00FF00FF, 0x0F0F0F0F))
+APART = tuple(np.uint64(mask) for mask in (0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF, 0x0F0F0F0F0F0F0F0F))
+ONES, SIXES, ZEROS = (np.uint64(byte * 0x0101010101010101) for byte in (1, 6, ord("0")))
+LETTER = np.uint64(ord("a") - ord("9") - 1)
 COMPOSITE, ID_LENGTH = np.uint64(found.COMPOSITE), np.uint64(digest.DIGITS)
 TEXT = found.TEXT
 
@@ -75,12 +79,14 @@ def hash_texts(rows, where, codes, starts, bounds, data, lanes):
 
 @compiled
 def written(bits):
-    """32 bits as eight hexadecimal digits in one word, the first one lowest."""
-    word = np.uint64(0)
-    for place in range(8):
-        digit = (bits >> np.uint64(28 - 4 * place)) & DIGIT
-        word |= (digit + (LETTER if digit > NINE else ZERO)) << np.uint64(8 * place)
-    return word
+    """The lower 32 bits as eight hexadecimal digits in one word, the first one lowest."""
+    digits = bits & HALF_WORD
+    for place in range(3):  # turn the order of halves, of bytes in them, of digits in these
+        digits = ((digits & LOWER[place]) << WIDTH[place]) | ((digits >> WIDTH[place]) & LOWER[place])
+    for place in range(3):  # draw them apart, a byte each
+        digits = (digits | (digits << WIDTH[place])) & APART[place]
+    letters = ((digits + SIXES) >> FOUR) & ONES
+    return digits + ZEROS + letters * LETTER
 
 
 @compiled
