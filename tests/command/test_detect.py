@@ -26,7 +26,7 @@ Run = Callable[..., CompletedProcess[str]]
 OPEN = '{"type": "Open", "source": "d", "id": "1", "time": "2026-03-02T09:00:00Z", "data": {"door": "Tür 1", "n": 2}}\n'
 CLOSE = '{"type": "Close", "source": "d", "id": "2", "time": "2026-03-02T09:05:00Z", "data": {"door": "Tür 1"}}\n'
 PAIR = "[Open(door = $d)] ; [Close(door = $d)]"
-ID = "697df415a2b0aa3d9d6de199"
+ID = "f31d08ffe42efc12852d77e8"
 LINE = (
     '{"specversion": "1.0", "type": "composite", "source": "penstock/composite", "id": "' + ID + '", '
     '"time": "2026-03-02T09:05:00Z", "timelo": "2026-03-02T09:00:00Z", "timehi": "2026-03-02T09:05:00Z", '

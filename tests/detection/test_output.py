@@ -30,14 +30,14 @@ def written(found: Composites, ending: str) -> bytes:
 
 def test_json_lines() -> None:
     assert written(ps.detect(EVENTS, PATTERN), ".jsonl").decode() == (
-        '{"specversion": "1.0", "type": "M", "source": "penstock/M", "id": "edb5ab1e9f5594fa690e3535", '
+        '{"specversion": "1.0", "type": "M", "source": "penstock/M", "id": "be863384b860b25c1020496b", '
         '"time": "2026-03-02T09:00:00Z", "timelo": "2026-03-02T09:00:00Z", "timehi": "2026-03-02T09:00:00Z", '
         '"data": {"r": "Büro", "v": 2, "parts": [{"type": "A", "source": "s", "id": "1", '
         '"time": "2026-03-02T09:00:00Z", "sequence": "7", "data": {"r": "Büro", "v": 2}}]}}\n'
         '{"specversion": "1.0", "type": "composite", "source": "penstock/composite", '
-        '"id": "c41e532232a79e117167a2d5", "time": "2026-03-02T09:01:00.500Z", "timelo": "2026-03-02T09:00:00Z", '
+        '"id": "cb66fc2372ae9881736934db", "time": "2026-03-02T09:01:00.500Z", "timelo": "2026-03-02T09:00:00Z", '
         '"timehi": "2026-03-02T09:01:00.500Z", "data": {"parts": [{"type": "M", "source": "penstock/M", '
-        '"id": "edb5ab1e9f5594fa690e3535", "time": "2026-03-02T09:00:00Z", "data": {"r": "Büro", "v": 2, '
+        '"id": "be863384b860b25c1020496b", "time": "2026-03-02T09:00:00Z", "data": {"r": "Büro", "v": 2, '
         '"parts": [{"type": "A", "source": "s", "id": "1", "time": "2026-03-02T09:00:00Z", "sequence": "7", '
         '"data": {"r": "Büro", "v": 2}}]}}, {"type": "B", "source": "s", "id": "2", '
         '"time": "2026-03-02T09:01:00.500Z", "timelo": "2026-03-02T09:01:00Z", '
@@ -53,9 +53,9 @@ def test_csv() -> None:
     found = ps.detect(events, "X := a: [A(r = $r)] select b = a.b, e = a.e, f = a.f\nY := [B]", carry="none")
     assert written(found, ".csv").decode() == (
         "type,lo,hi,r,b,e,f,id,parts\n"
-        'X,1970-01-01T00:00:00Z,1970-01-01T00:00:00Z,"x, ""y""",true,"",2,4069abc8ae51ccd87d274b1e,'
+        'X,1970-01-01T00:00:00Z,1970-01-01T00:00:00Z,"x, ""y""",true,"",2,abbae997082a25fc0822d6c8,'
         '"[{""type"": ""A"", ""source"": ""s"", ""id"": ""1"", ""time"": ""1970-01-01T00:00:00Z""}]"\n'
-        "Y,1970-01-01T00:00:00.000001Z,1970-01-01T00:00:00.000001Z,,,,,ef74ec5552a15f71a085e638,"
+        "Y,1970-01-01T00:00:00.000001Z,1970-01-01T00:00:00.000001Z,,,,,2d0212be91bf723cf461f9bb,"
         '"[{""type"": ""B"", ""source"": ""s"", ""id"": ""2"", ""time"": ""1970-01-01T00:00:00.000001Z""}]"\n'
     )
 

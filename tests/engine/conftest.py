@@ -1,18 +1,26 @@
-"""Detection by the engine over events as objects, cut into batches anywhere."""
+"""Detection by the engine over events as objects, cut into batches anywhere; its columns as objects again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from penstock.algebra.pattern import Pattern
+from penstock.engine.composed import PRIMITIVE, Composed, labels_of
 from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
+from penstock.engine.found import Found
+from penstock.engine.kept import Kept, T
+from penstock.engine.memory import REASONS
+from penstock.engine.values import Pool, decode
 from penstock.events.event import Event
-from penstock.events.found import Composite
+from penstock.events.found import Composite, Part
 from penstock.events.order import ordered
 from penstock.events.records import from_dicts
 from penstock.events.table import EventTable
+from penstock.testing.reference import Incomplete
 
-SUPPORTED = {"context", "runs_per_instance", "age"}
+SUPPORTED = {"context", "runs_per_instance", "age", "incomplete"}
 """What the engine knows of ``context``, ``runs_per_instance``, ``age``, ``incomplete`` and ``snapshots``.
 
 Golden cases with other options wait; the comparison with the reference does not draw them.
@@ -35,6 +43,31 @@ def table_of(events: Sequence[Event]) -> EventTable:
     return ordered(from_dicts(records))[0]
 
 
+def feeds(
+    pattern: Pattern,
+    events: Sequence[Event],
+    *,
+    restart: bool = False,
+    until: int | None = None,
+    zone: str = "UTC",
+    cuts: Sequence[int] = (),
+    **more: Any,
+) -> Iterator[Found]:
+    """What the engine finds in each batch if the input is cut at ``cuts``."""
+    table = table_of(events)
+    ends = table.field("hi").to_pylist()
+    end = max([*ends, *([until] if until is not None else [])], default=0)
+    engine = Engine(pattern, Choice(restart=restart, zone=zone, **more))
+    edges = sorted({0, len(table), *(min(cut, len(table)) for cut in cuts)})
+    for start, stop in zip(edges, [*edges[1:], None], strict=True):
+        engine.bound = -1  # nothing is held that is not needed
+        if stop is None:
+            yield engine.feed(table.slice(len(table)), end + 1)
+            yield engine.finish(end)
+        else:
+            yield engine.feed(table.slice(start, stop - start), ends[stop - 1])
+
+
 def engine_detect(
     pattern: Pattern,
     events: Sequence[Event],
@@ -45,16 +78,73 @@ def engine_detect(
     cuts: Sequence[int] = (),
     **more: Any,
 ) -> list[Composite]:
-    """What the engine finds if the input is cut into batches at ``cuts``."""
-    table = table_of(events)
-    ends = table.field("hi").to_pylist()
-    end = max([*ends, *([until] if until is not None else [])], default=0)
-    engine = Engine(pattern, Choice(restart=restart, zone=zone, **more))
-    edges = sorted({0, len(table), *(min(cut, len(table)) for cut in cuts)})
-    found = []
-    for start, stop in zip(edges, [*edges[1:], None], strict=True):
-        if stop is None:
-            found += engine.feed(table.slice(len(table)), end + 1)
-        else:
-            found += engine.feed(table.slice(start, stop - start), ends[stop - 1])
-    return found
+    """What the engine finds in all."""
+    found = list(feeds(pattern, events, restart=restart, until=until, zone=zone, cuts=cuts, **more))
+    return [composite for one in found for composite in composites_of(one)]
+
+
+def engine_incomplete(pattern: Pattern, events: Sequence[Event], **options: Any) -> list[Incomplete]:
+    """The runs that the engine reports to have come to nothing."""
+    return [one for found in feeds(pattern, events, incomplete=True, **options) for one in incomplete_of(found)]
+
+
+def incomplete_of(found: Found) -> list[Incomplete]:
+    """Incomplete runs as objects."""
+    made = []
+    for number, definition in enumerate(found.definitions):
+        for ended in definition.incomplete:
+            for row, (at, reason) in enumerate(zip(ended.at.tolist(), ended.reason.tolist(), strict=True)):
+                one = composite_of(found, number, ended.matched, row)
+                made.append(Incomplete(one.type, one.lo, one.hi, one.attributes, one.parts, REASONS[reason], at))
+    return made
+
+
+def composites_of(found: Found) -> list[Composite]:
+    """Columns as objects; the ids in the columns must be what the objects say."""
+    made = []
+    for number, definition in enumerate(found.definitions):
+        columns = definition.composites
+        for row, id in enumerate(columns.ids().to_pylist()):
+            made.append(composite_of(found, number, columns, row))
+            assert made[-1].id == id
+    return made
+
+
+def pool_of(found: Found) -> Pool:
+    pool = Pool()
+    for text in found.texts.to_pylist():
+        pool.number(text)
+    return pool
+
+
+def composite_of(found: Found, number: int, columns: Composed, row: int) -> Composite:
+    definition, pool = found.definitions[number], pool_of(found)
+    values = zip(columns.kinds[row].tolist(), columns.bits[row].tolist(), strict=True)
+    attributes = {
+        name: decode(kind, bits, pool) for name, (kind, bits) in zip(definition.attributes, values, strict=True)
+    }
+    inside = slice(columns.offsets[row], columns.offsets[row + 1])
+    parts = zip(columns.owners[inside], columns.rows[inside], columns.labels[inside], strict=True)
+    return Composite(
+        definition.name,
+        int(columns.lo[row]),
+        int(columns.hi[row]),
+        attributes,
+        tuple(
+            Part(symbol_of(found, int(owner), int(part)), frozenset(labels_of(int(mask), list(definition.labels))))
+            for owner, part, mask in parts
+        ),
+    )
+
+
+def symbol_of(found: Found, owner: int, number: int) -> Event | Composite:
+    if owner == PRIMITIVE:
+        table, row = row_of(found.events, number)
+        return table.record(row)
+    columns, row = row_of(found.definitions[owner].known, number)
+    return composite_of(found, owner, columns, row)
+
+
+def row_of(kept: Kept[T], number: int) -> tuple[T, int]:
+    [(piece, _, rows)] = kept.locate(np.array([number]))
+    return piece, int(rows[0])

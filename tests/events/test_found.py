@@ -75,4 +75,4 @@ def test_ids_are_stable_over_releases() -> None:
         {"type": "B", "source": "s", "id": "2", "time": 9},
     ]
     found = ps.detect(events, "M := a: [A(r = $r)]\n[M] ; [B]")
-    assert found.table["id"].to_pylist() == ["fd870461546410ff341741b1", "e9689a7f54de0ce8242aa68e"]
+    assert found.table["id"].to_pylist() == ["7db38d500763a7fecbcbdcf4", "b2293e39374106eed531b3f6"]

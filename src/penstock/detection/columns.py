@@ -8,26 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
-from penstock.detection.values import json_text, json_value
+from penstock.detection.json_columns import json_values
+from penstock.engine import vm
+from penstock.engine.texts import Values
 from penstock.events.table import TIME
-from penstock.events.times import datetime_of, of_datetime
+from penstock.events.times import datetime_of
 
 _MIXED = {b"penstock": b"json"}
-_KINDS: dict[frozenset[type], pa.DataType] = {
-    frozenset(): pa.string(),
-    frozenset({bool}): pa.bool_(),
-    frozenset({int}): pa.int64(),
-    frozenset({float}): pa.float64(),
-    frozenset({int, float}): pa.float64(),
-    frozenset({str}): pa.string(),
-    frozenset({datetime}): TIME,
-}
 
 
 def column_name(attribute: str) -> str:
@@ -48,35 +39,28 @@ def attribute_name(column: str) -> str:
     return column[:-1] if re.fullmatch(r"id_+", column) else column
 
 
-def typed_column(name: str, values: Sequence[Any]) -> tuple[pa.Field, pa.Array]:
-    """The field and the column of an attribute with these values, None where it is absent.
+def typed_column(name: str, values: Values) -> tuple[pa.Field, pa.Array]:
+    """The field and the column of an attribute with these values.
 
-    >>> typed_column("v", [1, None, 2.5])[1].to_pylist()
-    [1.0, None, 2.5]
-    >>> typed_column("v", [1, "one"])[1].to_pylist()
-    ['1', '"one"']
+    >>> import numpy as np
+    >>> texts = pa.array(["one"])
+    >>> kinds, bits = np.array([vm.INTEGER, vm.NULL, vm.TEXT], np.int8), np.array([1, 0, 0])
+    >>> typed_column("v", Values(kinds, bits, texts))[1].to_pylist()
+    ['1', None, '"one"']
+    >>> typed_column("v", Values(kinds[:2], bits[:2], texts))[1].to_pylist()
+    [1, None]
     """
-    there = frozenset(_kind(value) for value in values if value is not None)
-    if there not in _KINDS:
-        texts = [None if value is None else json_text(json_value(value)) for value in values]
-        return pa.field(name, pa.string(), metadata=_MIXED), pa.array(texts, pa.string())
-    kind = _KINDS[there]
-    if kind == TIME:
-        values = [None if value is None else of_datetime(value) for value in values]
-    elif kind == pa.float64():
-        values = [None if value is None else float(value) for value in values]
-    return pa.field(name, kind), pa.array(values, kind)
-
-
-def _kind(value: Any) -> type:
-    return datetime if isinstance(value, datetime) else type(value)
+    kinds = values.there()
+    if len(kinds) > 1 and kinds != [vm.INTEGER, vm.FLOAT]:
+        return pa.field(name, pa.string(), metadata=_MIXED), json_values(values)
+    column = values.column() if kinds else pa.nulls(len(values), pa.string())
+    return pa.field(name, column.type), column
 
 
 def column_values(field: pa.Field, column: pa.ChunkedArray) -> list[Any]:
     """The values of an attribute's column, as they were.
 
-    >>> field, column = typed_column("v", [1, "one"])
-    >>> column_values(field, pa.chunked_array([column]))
+    >>> column_values(pa.field("v", pa.string(), metadata=_MIXED), pa.chunked_array([['1', '"one"']]))
     [1, 'one']
     """
     if field.type == TIME:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -13,10 +13,10 @@ from penstock.detection.columns import attribute_name, column_name, column_value
 from penstock.detection.display import html_table, lines_of
 from penstock.detection.kinds import Kinds
 from penstock.detection.parts import PARTS, PartWriter, nested
+from penstock.detection.selection import Selection
 from penstock.detection.values import present
 from penstock.errors import PenstockError
 from penstock.events.event import Event
-from penstock.events.found import Composite
 from penstock.events.table import TIME
 
 _FIRST = ("type", "lo", "hi")
@@ -127,25 +127,28 @@ def _required(package: str) -> Any:
         raise PenstockError(f"{package} is not installed", hint=f"pip install {package}") from None
 
 
-def composites_table(found: Sequence[Composite], kinds: Kinds, writer: PartWriter) -> pa.Table:
-    """The table of composites of these kinds, in the order given.
+def composites_table(selection: Selection, kinds: Kinds, writer: PartWriter) -> pa.Table:
+    """The table of the composites that were selected; ``kinds`` are those of the columns.
 
-    >>> kinds = Kinds({"Pair": frozenset("d")}, ("d",))
-    >>> composites_table([], kinds, PartWriter(kinds, lambda data: data)).column_names
+    >>> from penstock import parse
+    >>> from penstock.detection.kinds import kinds_of
+    >>> from penstock.engine.engine import Engine
+    >>> from penstock.events.table import concat
+    >>> pattern = parse("Pair := [Open(door = $d)] ; [Close(door = $d)]")
+    >>> kinds = kinds_of(pattern)
+    >>> selection = Selection(Engine(pattern).feed(concat([]), until=0), kinds.attributes)
+    >>> composites_table(selection, kinds, PartWriter(kinds, None)).column_names
     ['type', 'lo', 'hi', 'd', 'id', 'parts']
     """
-    fields = [pa.field("type", pa.string()), pa.field("lo", TIME), pa.field("hi", TIME)]
-    columns = [
-        pa.array([one.type for one in found], pa.string()),
-        pa.array([one.lo for one in found], TIME),
-        pa.array([one.hi for one in found], TIME),
+    attributes = [typed_column(column_name(name), selection.values(name)) for name in kinds.order]
+    fields = [
+        *(pa.field("type", pa.string()), pa.field("lo", TIME), pa.field("hi", TIME)),
+        *(field for field, _ in attributes),
+        *(pa.field("id", pa.string()), pa.field("parts", PARTS)),
     ]
-    for name in kinds.order:
-        values = [present(one.attributes).get(name) for one in found]
-        field, column = typed_column(column_name(name), values)
-        fields.append(field)
-        columns.append(column)
-    fields += [pa.field("id", pa.string()), pa.field("parts", PARTS)]
-    columns.append(pa.array([one.id for one in found], pa.string()))
-    columns.append(pa.array([writer.rows(one) for one in found], PARTS))
+    columns = [
+        *(selection.types(), selection.instants("lo"), selection.instants("hi")),
+        *(column for _, column in attributes),
+        *(selection.ids(), writer.column(selection)),
+    ]
     return pa.table(columns, schema=pa.schema(fields))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,19 +12,17 @@ from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
 from penstock.detection.composites import Composites, composites_table
 from penstock.detection.kinds import kinds_of
-from penstock.detection.parts import Attributes, PartWriter
+from penstock.detection.parts import PartWriter
+from penstock.detection.selection import Selection
 from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
 from penstock.errors import PatternError, nearest
 from penstock.events.arrow import from_arrow
-from penstock.events.event import Event
-from penstock.events.found import Composite
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns, columns_from
 from penstock.events.order import ordered
 from penstock.events.records import from_dicts
-from penstock.events.stamp import WeakKey
 from penstock.events.table import EventTable
 from penstock.filters.attributes import check_attributes
 
@@ -85,9 +83,8 @@ def detect(
     end = None if until is None else instant(until, None, zone, round_up=True)
     last = max(np.asarray(table.field("hi")).max(initial=NEVER), end if end is not None else NEVER)
     found = Engine(whole, Choice(zone=zone or "UTC", restart=restart)).feed(table, int(last) + 1)
-    writer = PartWriter(kinds, _carrier(carry, table))
-    kept = [one for one in found if one.type in wanted.attributes]
-    return Composites(composites_table(_in_order(kept), wanted, writer), repeated)
+    selection = Selection(found, wanted.attributes)
+    return Composites(composites_table(selection, wanted, PartWriter(kinds, _carried(carry, table))), repeated)
 
 
 def _table(
@@ -106,29 +103,16 @@ def _table(
     return with_ids(from_arrow(events, columns, **reading))
 
 
-def _carrier(carry: str | Iterable[str], table: EventTable) -> Callable[[Attributes], Attributes]:
-    """What chooses the attributes that primitive parts keep."""
+def _carried(carry: str | Iterable[str], table: EventTable) -> list[str] | None:
+    """The attributes that primitive parts keep, each once; ``None`` for all."""
     if carry == "all":
-        return lambda attributes: attributes
+        return None
     named = carry.split(",") if isinstance(carry, str) else carry
-    wanted = [] if carry == "none" else [name.strip() for name in named]
+    wanted = [] if carry == "none" else list(dict.fromkeys(name.strip() for name in named))
     there = table.attributes.column_names
     for name in wanted:
         if table.fixed and name not in there:
             close = nearest(name, there)
             hint = f"did you mean `{close}`?" if close else f"they have {', '.join(there)}"
             raise PatternError(f"the events have no attribute `{name}` to carry", hint=hint)
-    return lambda attributes: {name: attributes[name] for name in wanted if name in attributes}
-
-
-def _in_order(found: Sequence[Composite]) -> list[Composite]:
-    """By stamp, type and leaves; what is equal in all these, by id, so that it has one order everywhere."""
-    return sorted(found, key=lambda c: (c.hi, c.lo, c.type.encode(), [*_leaf_keys(c)], c.id))
-
-
-def _leaf_keys(composite: Composite) -> Iterable[WeakKey]:
-    for part in composite.parts:
-        if isinstance(part.symbol, Event):
-            yield part.symbol.weak_key
-        else:
-            yield from _leaf_keys(part.symbol)
+    return wanted

@@ -7,115 +7,168 @@ nested composites can be built again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from penstock.detection.json_columns import data_column, json_column, json_values
 from penstock.detection.kinds import Kinds
+from penstock.detection.selection import Selection
+from penstock.detection.unfolding import INSIDE, Unfolded, places_of, unfold
 from penstock.detection.values import data_text, present
-from penstock.events.event import Event, Value
-from penstock.events.found import Composite
-from penstock.events.table import TIME
+from penstock.engine.composed import Composed
+from penstock.engine.kept import Ints, by_owner, joined
+from penstock.events.event import Event
+from penstock.events.table import TIME, EventTable
 from penstock.events.times import of_datetime
 
-PATH = pa.list_(
-    pa.struct(
-        [
-            ("type", pa.string()),
-            ("source", pa.string()),
-            ("id", pa.string()),
-            ("lo", TIME),
-            ("hi", TIME),
-            ("data", pa.string()),
-            ("part", pa.int32()),
-        ]
-    )
-)
+_NAMED = [("type", pa.string()), ("source", pa.string()), ("id", pa.string())]
+_STAMP = [("lo", TIME), ("hi", TIME)]
+_AROUND = pa.struct([*_NAMED, *_STAMP, ("data", pa.string())])
+_LEAF = pa.struct([*_NAMED, ("seq", pa.int64()), *_STAMP, ("data", pa.string())])
+PATH = pa.list_(pa.struct([*_AROUND, ("part", pa.int32())]))
 """The composites around a part; ``part`` is the place of each among the parts of the one around it, from 0."""
 PARTS = pa.list_(
-    pa.struct(
-        [
-            ("type", pa.string()),
-            ("source", pa.string()),
-            ("id", pa.string()),
-            ("seq", pa.int64()),
-            ("lo", TIME),
-            ("hi", TIME),
-            ("label", pa.string()),
-            ("data", pa.string()),
-            ("path", PATH),
-        ]
-    )
+    pa.struct([*_NAMED, ("seq", pa.int64()), *_STAMP, ("label", pa.string()), ("data", pa.string()), ("path", PATH)])
 )
 
-Attributes = Mapping[str, Value]
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class PartWriter:
-    """Writes the parts of composites as rows; ``carry`` chooses the attributes that primitive parts keep."""
+    """Writes the parts of composites; ``carried`` are the attributes that primitive parts keep, ``None`` for all."""
 
     kinds: Kinds
-    carry: Callable[[Attributes], Attributes]
+    carried: Sequence[str] | None
 
-    def rows(self, composite: Composite) -> list[Row]:
-        """The primitive constituents in the order of matching.
+    def column(self, selection: Selection) -> pa.Array:
+        """The primitive constituents of each composite, in the order of matching.
 
         The label is that of the composite's own pattern, also for what is inside a part of it.
         """
-        return [
-            row
-            for number, part in enumerate(composite.parts)
-            for row in self._leaves(part.symbol, number, ",".join(sorted(part.labels)) or None, ())
+        counts, owners, rows, which = selection.parts()
+        labels = selection.labels(which)
+        unfolded = unfold(selection.found, owners, rows, places_of(counts))
+        leaves = self._leaves(selection, unfolded)
+        columns = dict(zip([one.name for one in _LEAF], leaves.flatten(), strict=True))
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        if len(unfolded.rows) > len(rows) or unfolded.path.shape[1]:
+            labels = labels.take(pa.array(unfolded.part))
+            bounds = np.searchsorted(unfolded.part, bounds)
+        columns |= {"label": labels, "path": self._path(selection, unfolded)}
+        fields = list(PARTS.value_type)
+        structs = pa.StructArray.from_arrays([columns[one.name] for one in fields], fields=fields)
+        return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), structs, type=PARTS)
+
+    def _leaves(self, selection: Selection, unfolded: Unfolded) -> pa.Array:
+        """The leaves as structs, without label and path."""
+        pieces = []
+        for owner, chosen in by_owner(unfolded.owners):
+            if owner == INSIDE:
+                inside = pa.array([self._inside(event) for event in unfolded.read.leaves], _LEAF)
+                pieces.append((chosen, inside.take(pa.array(unfolded.rows[chosen]))))
+                continue
+            for table, where, rows in selection.found.events.locate(unfolded.rows[chosen]):
+                pieces.append((chosen[where], self._events(table, rows)))
+        return _put_together(pieces, _LEAF)
+
+    def _events(self, table: EventTable, rows: Ints) -> pa.Array:
+        """Rows of events as structs."""
+        taken = pa.array(rows)
+        seq = table.field("seq")
+        columns = [
+            _decoded(table.field("type"), rows),
+            _decoded(table.field("source"), rows),
+            table.field("id").take(taken),
+            pa.nulls(len(rows), seq.type) if seq.null_count == len(seq) else seq.take(taken),
+            *(pa.array(np.asarray(table.field(name))[rows]).cast(TIME) for name in ("lo", "hi")),
+            self._data(table, rows),
         ]
+        return pa.StructArray.from_arrays(columns, fields=list(_LEAF))
 
-    def _leaves(
-        self, symbol: Event | Composite, number: int, label: str | None, path: tuple[Row, ...]
-    ) -> Iterator[Row]:
-        inner = _members(symbol)
-        if isinstance(symbol, Event) and not inner:
-            yield self._leaf(symbol, label, path)
-            return
-        around = (*path, self._around(symbol, number))
-        for place, member in enumerate(inner):
-            yield from self._leaves(member, place, label, around)
+    def _data(self, table: EventTable, rows: Ints) -> pa.Array:
+        """What rows of events carry; written once for each event where there are more parts than events."""
+        there = table.attributes.column_names
+        names = there if self.carried is None else [name for name in self.carried if name in there]
+        if not names:
+            return pa.nulls(len(rows), pa.string())
+        if len(rows) <= len(table):
+            return data_column({name: json_column(table.attribute(name).take(pa.array(rows))) for name in names})
+        return data_column({name: json_column(table.attribute(name)) for name in names}).take(pa.array(rows))
 
-    def _leaf(self, event: Event, label: str | None, path: tuple[Row, ...]) -> Row:
-        return {
-            "type": event.type,
-            "source": event.source,
-            "id": event.id,
-            "seq": event.seq,
-            "lo": event.lo,
-            "hi": event.hi,
-            "label": label,
-            "data": data_text(present(self.carry(event.attributes))),
-            "path": list(path) or None,
+    def _inside(self, event: Event) -> dict[str, Any]:
+        names = event.attributes if self.carried is None else self.carried
+        return _named(event) | {"seq": event.seq, "data": data_text(present(event.attributes, names))}
+
+    def _path(self, selection: Selection, unfolded: Unfolded) -> pa.Array:
+        """The composites around each leaf, null where there is none."""
+        if not unfolded.path.shape[1]:
+            return pa.nulls(len(unfolded.rows), PATH)
+        around = self._around(selection, unfolded)
+        places = pa.array(unfolded.around[:, 2].astype(np.int32))
+        fields = list(PATH.value_type)
+        structs = pa.StructArray.from_arrays([*around.flatten(), places], fields=fields)
+        there = unfolded.path >= 0
+        bounds = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        entries = structs.take(pa.array(unfolded.path[there]))
+        absent = pa.array(np.diff(bounds) == 0)
+        return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), entries, type=PATH, mask=absent)
+
+    def _around(self, selection: Selection, unfolded: Unfolded) -> pa.Array:
+        """The composites on paths as structs, without their places."""
+        pieces = []
+        owners, rows = unfolded.around[:, 0], unfolded.around[:, 1]
+        for owner, chosen in by_owner(owners):
+            if owner == unfolded.read.number:
+                read = pa.array([_read(event) for event in unfolded.read.composites], _AROUND)
+                pieces.append((chosen, read.take(pa.array(rows[chosen]))))
+                continue
+            for piece, where, indices in selection.found.definitions[owner].known.locate(rows[chosen]):
+                pieces.append((chosen[where], self._made(selection, owner, piece.take(indices))))
+        return _put_together(pieces, _AROUND)
+
+    def _made(self, selection: Selection, owner: int, composites: Composed) -> pa.Array:
+        name, count = selection.found.definitions[owner].name, len(composites)
+        texts = {
+            attribute: json_values(selection.found.values(owner, attribute, composites))
+            for attribute in self.kinds.names(name)
         }
-
-    def _around(self, composite: Event | Composite, number: int) -> Row:
-        return {
-            "type": composite.type,
-            "source": composite.source,
-            "id": composite.id,
-            "lo": composite.lo,
-            "hi": composite.hi,
-            "data": data_text(self._attributes(composite)),
-            "part": number,
-        }
-
-    def _attributes(self, composite: Event | Composite) -> Attributes:
-        if isinstance(composite, Event):
-            return present(composite.attributes)
-        return present(composite.attributes, self.kinds.names(composite.type))
+        columns = [
+            pa.repeat(name, count),
+            pa.repeat(f"penstock/{name}", count),
+            composites.ids(),
+            pa.array(composites.lo).cast(TIME),
+            pa.array(composites.hi).cast(TIME),
+            data_column(texts) if texts else pa.nulls(count, pa.string()),
+        ]
+        return pa.StructArray.from_arrays(columns, fields=list(_AROUND))
 
 
-def _members(symbol: Event | Composite) -> Sequence[Event | Composite]:
-    return symbol.parts if isinstance(symbol, Event) else [part.symbol for part in symbol.parts]
+def _put_together(pieces: list[tuple[Ints, pa.Array]], kind: pa.DataType) -> pa.Array:
+    """Rows of several pieces, each where it belongs."""
+    if not pieces:
+        return pa.array([], kind)
+    if len(pieces) == 1:
+        return pieces[0][1]
+    where = joined([where for where, _ in pieces])
+    return pa.concat_arrays([rows for _, rows in pieces]).take(pa.array(np.argsort(where)))
+
+
+def _decoded(column: pa.DictionaryArray, rows: Ints) -> pa.Array:
+    return column.dictionary.take(pa.array(np.asarray(column.indices)[rows]))
+
+
+def _named(event: Event) -> dict[str, Any]:
+    return {"type": event.type, "source": event.source, "id": event.id, "lo": event.lo, "hi": event.hi}
+
+
+def _read(event: Event) -> dict[str, Any]:
+    return _named(event) | {"data": data_text(present(event.attributes))}
 
 
 def nested(rows: Iterable[Row], depth: int = 0) -> tuple[Event, ...]:

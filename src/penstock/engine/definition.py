@@ -15,7 +15,7 @@ from penstock.engine.growing import Growing
 from penstock.engine.keys import Instances
 from penstock.engine.layout import Tables
 from penstock.engine.memory import Ints
-from penstock.engine.runner import Made, Runner
+from penstock.engine.runner import Ended, Made, Runner
 from penstock.engine.selection import places_of
 from penstock.engine.symbols import TIMER, Chosen, Delivery, Keys, Membership, Piece, joined_keys, select
 from penstock.engine.values import Pool, constant, read_column
@@ -232,6 +232,20 @@ class DefinitionEngine:
             m.POOL_OFFSETS: pool.offsets.address,
             m.POOL_BYTES: pool.bytes.address,
         }
+
+    @property
+    def selects(self) -> int:
+        """How many values its composites select."""
+        return len(self.program.selected)
+
+    def ended(self) -> Ended:
+        """The runs that came to nothing since this was last asked."""
+        return self.detection.runner.ended()
+
+    def finish(self, now: int) -> None:
+        """The input is over."""
+        for one in self.detections:
+            one.runner.finish(now)
 
     def compact(self) -> Ints | None:
         """Forgets symbols that no run holds, if there are many; returns the old numbers of those that are kept."""

@@ -153,7 +153,7 @@ def end(run, reason, now, instance, L, M):
     if reason == m.EXPIRED:
         at = min(now, over_since(run, L, M))
     elif reason == m.DROPPED and L[m.HEAD][m.AGE] >= 0 and has_no_bound(run, L, M):
-        at = min(now, (of_run(run, m.BEGAN, M) >> 1) + L[m.HEAD][m.AGE])
+        at = min(now, max((of_run(run, m.BEGAN, M) >> 1) + L[m.HEAD][m.AGE], of_run(run, m.PREVIOUS, M)))
     row = M[m.COUNTS][m.ENDED_COUNT] * m.ENDED_WIDTH
     M[m.COUNTS][m.ENDED_COUNT] += 1
     M[m.ENDED][row + m.ENDED_INSTANCE] = instance

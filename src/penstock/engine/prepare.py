@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from penstock.automaton.compile import compile_pattern
 from penstock.engine.engine import Engine
 from penstock.events.table import make_table
@@ -13,7 +15,9 @@ def prepare() -> None:
 
     >>> prepare()
     """
-    pattern = parse_syntax("[A(k = $k)] ; [B(k = $k)]")
+    pattern = parse_syntax("First := [A(k = $k)] ; [B(k = $k)]\n[First(k = $k)] ; [B(k = $k)]")
     compile_pattern(pattern)
-    table = make_table({"type": ["A", "B"], "source": ["s", "s"], "id": ["1", "2"], "lo": [1, 2], "hi": [1, 2]}, {})
-    Engine(pattern).feed(table, 3)
+    count = range(3)
+    fields = {"type": ["A", "B", "B"], "source": ["s" for _ in count], "id": [str(n) for n in count]}
+    table = make_table(fields | {"lo": [*count], "hi": [*count]}, {"k": pa.array(["x" for _ in count])})
+    Engine(pattern).feed(table, len(count))

@@ -57,6 +57,15 @@ class Ended:
     def __len__(self) -> int:
         return len(self.lo)
 
+    def as_made(self, selects: int) -> Made:
+        """What they had matched, as composites without selected values."""
+        count = len(self)
+        none = np.zeros((count, selects), np.int64)
+        places = np.zeros(count, np.int64)
+        return Made(
+            self.instance, self.lo, self.hi, places, self.offsets, self.symbols, self.labels, none, none
+        )
+
 
 def _clock_times(clock: int, after: int, end: int, zone: str) -> list[int]:
     """The instants after ``after`` at which it is that time of day, up to the first one past ``end``."""

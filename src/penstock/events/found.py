@@ -1,20 +1,28 @@
-"""What detection finds: composites as Python objects, with everything that they are made of.
+"""What detection finds, as Python objects: composites with everything that they are made of.
 
 The id of a composite is a hash of what makes it the one that it is: type, parameters and selected values, stamp, and
-parts with their labels; of a primitive part its source and id, of a composite part its id.
+parts with their labels; of a primitive part its source and id, of a composite part its id. What it is is said here; the
+engine, which has composites as columns, computes the same.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+import math
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any
 
+from penstock.events.digest import START, Lanes, absorbed, digits, finished, text_lanes, text_words
 from penstock.events.event import Event
 from penstock.events.times import format_time, of_datetime
+
+BOOLEAN, NUMBER, FLOAT, TEXT = range(1, 5)
+"""Kinds of values as ids tell them apart: a whole number is no float, a time is its text."""
+PRIMITIVE, COMPOSITE = range(2)
+"""Kinds of parts as ids tell them apart."""
+NO_LABELS: Lanes = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -52,10 +60,17 @@ class Composite:
         >>> Composite("Pair", 5, 9, {"d": 1}, ()).id == Composite("Pair", 5, 9, {"d": 1.0, "e": None}, ()).id
         True
         """
-        values = {name: _plain(value) for name, value in self.attributes.items() if value is not None}
-        parts = [[_name(part.symbol), sorted(part.labels)] for part in self.parts]
-        text = json.dumps([self.type, values, self.lo, self.hi, parts], sort_keys=True, separators=(",", ":"))
-        return blake2b(text.encode(), digest_size=12).hexdigest()
+        lanes = absorbed(START, *text_lanes(self.type))
+        there = {name: value for name, value in self.attributes.items() if value is not None and value == value}
+        for name in sorted(there, key=str.encode):
+            kind, *words = _value_words(there[name])
+            first, second = text_lanes(name)
+            lanes = absorbed(lanes, first + kind, second + words[0], *words[1:])
+        lanes = absorbed(lanes, len(there), self.lo, self.hi)
+        for part in self.parts:
+            name_lanes, label_lanes = part_lanes(part.symbol), labels_lanes(part.labels)
+            lanes = absorbed(lanes, name_lanes[0] + label_lanes[0], name_lanes[1] + label_lanes[1])
+        return digits(finished(absorbed(lanes, len(self.parts))))
 
     def leaves(self) -> Iterator[Event]:
         """The primitive events it is made of, in the order of matching."""
@@ -63,11 +78,36 @@ class Composite:
             yield from part.symbol.leaves() if isinstance(part.symbol, Composite) else (part.symbol,)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, bool | int | float | str) else format_time(of_datetime(value))
+def part_lanes(symbol: Event | Composite) -> Lanes:
+    """What the id of a composite takes from a part."""
+    if isinstance(symbol, Event) and not symbol.parts:
+        return finished(absorbed(source_lanes(symbol.source), *text_words(symbol.id)))
+    return finished(absorbed(START, COMPOSITE, *text_words(symbol.id)))
 
 
-def _name(symbol: Event | Composite) -> list[str]:
-    return [symbol.source, symbol.id] if isinstance(symbol, Event) and not symbol.parts else [symbol.id]
+def source_lanes(source: str) -> Lanes:
+    """The beginning of what an id takes from primitive parts of a source."""
+    return absorbed(START, PRIMITIVE, *text_lanes(source))
+
+
+def labels_lanes(labels: Iterable[str]) -> Lanes:
+    """What an id takes from the labels of a part.
+
+    >>> labels_lanes(["x", "y"]) == labels_lanes(["y", "x"])
+    True
+    """
+    names = sorted(labels, key=str.encode)
+    words = [word for name in names for word in text_words(name)]
+    return finished(absorbed(START, len(names), *words)) if names else NO_LABELS
+
+
+def _value_words(value: Any) -> tuple[int, ...]:
+    if isinstance(value, bool):
+        return BOOLEAN, int(value)
+    if isinstance(value, float) and math.isinf(value):
+        return FLOAT, *struct.unpack("<Q", struct.pack("<d", value))
+    if isinstance(value, int | float) and value == int(value) and -(2**63) <= value < 2**63:
+        return NUMBER, int(value)
+    if isinstance(value, float):
+        return FLOAT, *struct.unpack("<Q", struct.pack("<d", value))
+    return TEXT, *text_lanes(value if isinstance(value, str) else format_time(of_datetime(value)))

@@ -1,0 +1,103 @@
+"""The composites that are wanted of those that were found, of all their definitions together, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.detection.ordering import output_order
+from penstock.engine.composed import Composed, labels_of
+from penstock.engine.found import Found, FoundDefinition
+from penstock.engine.kept import Ints, joined, ranges
+from penstock.engine.texts import Values
+from penstock.events.table import TIME
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Some definitions' composites, one after the other; columns are given in the order of results."""
+
+    found: Found
+    wanted: Container[str]
+
+    def __len__(self) -> int:
+        return sum(len(one.composites) for one in self.definitions)
+
+    @cached_property
+    def definitions(self) -> list[FoundDefinition]:
+        """The definitions that are wanted and have composites."""
+        return [one for one in self.found.definitions if one.name in self.wanted and len(one.composites)]
+
+    @cached_property
+    def order(self) -> Ints:
+        """The rows in the order of results."""
+        counts = np.diff(self._bounds(lambda one: one.leaf_offsets))
+        words = [self._all(lambda one, n=n: np.ascontiguousarray(one.words[:, n])) for n in range(3)]  # type: ignore[misc]
+        ranks: Ints = np.argsort(np.argsort([one.name.encode() for one in self.definitions]))
+        stamps = self._all(lambda one: one.lo), self._all(lambda one: one.hi)
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        return output_order(stamps, self._each(ranks), bounds, self._all(lambda one: one.leaves), words)
+
+    def types(self) -> pa.Array:
+        """The types."""
+        names = pa.array([one.name for one in self.definitions], pa.string())
+        return names.take(pa.array(self._each(np.arange(len(names)))[self.order]))
+
+    def instants(self, end: str) -> pa.Array:
+        """One end of the stamps, ``lo`` or ``hi``."""
+        return pa.array(self._all(lambda one: getattr(one, end))[self.order]).cast(TIME)
+
+    def ids(self) -> pa.Array:
+        """The ids."""
+        whole = pa.concat_arrays([one.composites.ids() for one in self.definitions] or [pa.array([], pa.string())])
+        return whole.take(pa.array(self.order))
+
+    def values(self, attribute: str) -> Values:
+        """An attribute's values, null for definitions that have none."""
+        some = [self._values(one, attribute) for one in self.definitions]
+        kinds = joined([kinds for kinds, _ in some])[self.order]
+        return Values(kinds.astype(np.int8), joined([bits for _, bits in some])[self.order], self.found.texts)
+
+    @staticmethod
+    def _values(one: FoundDefinition, attribute: str) -> tuple[NDArray[np.int8], Ints]:
+        if attribute not in one.attributes:
+            return np.zeros(len(one.composites), np.int8), np.zeros(len(one.composites), np.int64)
+        column = one.attributes.index(attribute)
+        return one.composites.kinds[:, column], one.composites.bits[:, column]
+
+    def parts(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """The parts of all composites: how many each has; owner and number of each part, and which one it was."""
+        counts = np.diff(self._bounds(lambda one: one.offsets))
+        starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
+        which = ranges(starts[self.order], counts[self.order])
+        owners, rows = self._all(lambda one: one.owners), self._all(lambda one: one.rows)
+        return counts[self.order], owners[which], rows[which], which
+
+    def labels(self, which: Ints) -> pa.Array:
+        """The labels of parts as text, null where there is none."""
+        if not any(one.composites.labels.any() for one in self.definitions):
+            return pa.nulls(len(which), pa.string())
+        texts: list[str | None] = []
+        codes = []
+        for one in self.definitions:
+            masks, own = np.unique(one.composites.labels, return_inverse=True)
+            codes.append(own.reshape(-1) + len(texts))
+            texts += [",".join(sorted(labels_of(mask, list(one.labels)))) or None for mask in masks.tolist()]
+        return pa.array(texts, pa.string()).take(pa.array(joined(codes)[which]))
+
+    def _all(self, of: Callable[[Composed], NDArray[Any]]) -> NDArray[Any]:
+        return joined([of(one.composites) for one in self.definitions])
+
+    def _bounds(self, of: Callable[[Composed], Ints]) -> Ints:
+        counts = joined([np.diff(of(one.composites)) for one in self.definitions])
+        return np.concatenate([[0], np.cumsum(counts)])
+
+    def _each(self, values: Sequence[int] | Ints) -> Ints:
+        """One value for each definition, repeated for its composites."""
+        return np.repeat(np.asarray(values, np.int64), [len(one.composites) for one in self.definitions])

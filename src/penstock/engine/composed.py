@@ -1,0 +1,246 @@
+"""Composites of one definition as columns, and how they are made of what the kernel gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from penstock.automaton.program import Program
+from penstock.engine import vm
+from penstock.engine.hashes import hash_composites, hash_composites_as_parts
+from penstock.engine.kept import Ints, Kept, by_owner, joined, ranges
+from penstock.engine.keys import Instances
+from penstock.engine.runner import Made
+from penstock.engine.texts import Lanes, Texts, Values, Words, put_hashes
+from penstock.events.digest import DIGITS, START, absorbed, text_lanes
+from penstock.events.found import COMPOSITE, labels_lanes, source_lanes
+from penstock.events.table import EventTable
+
+PRIMITIVE = -1
+"""Stands for the input, where definitions are numbered."""
+
+
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """Composites, a row each. ``words`` are the digits of their ids, three times eight.
+
+    The parts of a row are ``offsets[row]`` to ``offsets[row + 1]`` of ``owners``, ``rows`` and ``labels``: whose each
+    is (`PRIMITIVE`, or the number of a definition), its number there, and a mask of the labels that it has. Of
+    ``kinds`` and ``bits`` there is a column for each attribute. ``leaves`` are the events below, by the numbers of
+    their rows.
+    """
+
+    lo: Ints
+    hi: Ints
+    words: Words
+    kinds: NDArray[np.int8]
+    bits: Ints
+    offsets: Ints
+    owners: Ints
+    rows: Ints
+    labels: Ints
+    leaf_offsets: Ints
+    leaves: Ints
+
+    def __len__(self) -> int:
+        return len(self.lo)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all parts are rows of the input."""
+        return self.leaves is self.rows
+
+    def take(self, indices: Ints) -> Composed:
+        """Some of the composites."""
+        offsets, parts = _cut(self.offsets, indices)
+        rows = self.rows[parts]
+        leaf_offsets, leaves = (offsets, rows) if self.is_flat else self._leaves(indices)
+        return Composed(
+            self.lo[indices],
+            self.hi[indices],
+            self.words[indices],
+            self.kinds[indices],
+            self.bits[indices],
+            offsets,
+            self.owners[parts],
+            rows,
+            self.labels[parts],
+            leaf_offsets,
+            leaves,
+        )
+
+    def _leaves(self, indices: Ints) -> tuple[Ints, Ints]:
+        offsets, leaves = _cut(self.leaf_offsets, indices)
+        return offsets, self.leaves[leaves]
+
+    def ids(self) -> pa.Array:
+        """The ids as a column."""
+        bounds = np.arange(len(self) + 1, dtype=np.int32) * np.int32(DIGITS)
+        data = np.ascontiguousarray(self.words)
+        return pa.Array.from_buffers(pa.string(), len(self), [None, pa.py_buffer(bounds), pa.py_buffer(data)])
+
+
+def join(pieces: list[Composed]) -> list[Composed]:
+    """Composites of one definition as one piece."""
+    if len(pieces) < 2:
+        return pieces
+    columns = {one.name: joined([getattr(piece, one.name) for piece in pieces]) for one in fields(Composed)}
+    columns["offsets"] = _joined_offsets([piece.offsets for piece in pieces])
+    columns["leaf_offsets"] = _joined_offsets([piece.leaf_offsets for piece in pieces])
+    if all(piece.is_flat for piece in pieces):
+        columns |= {"leaf_offsets": columns["offsets"], "leaves": columns["rows"]}
+    return [Composed(**columns)]
+
+
+class Composer:
+    """Makes the composites of one definition; ``labels`` are their names by bit."""
+
+    def __init__(
+        self, program: Program, labels: list[str], texts: Texts, events: Kept[EventTable], stores: list[Kept[Composed]]
+    ) -> None:
+        self.labels = labels
+        self._program = program
+        self._texts = texts
+        self._events = events
+        self._stores = stores
+        selected = [one.name for one in program.selected]
+        self._parameters = [name not in selected for name in program.parameters]
+        self.attributes = [name for name in program.parameters if name not in selected] + selected
+        self._order = sorted(range(len(self.attributes)), key=lambda number: self.attributes[number].encode())
+        lanes = [text_lanes(self.attributes[number]) for number in self._order]
+        self._names: Words = np.array(lanes, np.uint64).reshape(-1, 2)
+        self._start: Words = np.array(absorbed(START, *text_lanes(program.name)), np.uint64)
+
+    def compose(self, made: Made, instances: Instances, owners: Ints, rows: Ints) -> Composed:
+        """The composites that the kernel made, whose parts are these rows of these owners."""
+        if not len(made):
+            return self.nothing()
+        kinds, bits = self._values(made, instances)
+        offsets = made.offsets.astype(np.int64)
+        is_flat = bool((owners == PRIMITIVE).all())
+        leaf_offsets, leaves = (offsets, rows) if is_flat else _leaves(offsets, owners, rows, self._stores)
+        words = self._ids(made, kinds, bits, offsets, owners, rows)
+        return Composed(made.lo, made.hi, words, kinds, bits, offsets, owners, rows, made.labels, leaf_offsets, leaves)
+
+    def nothing(self) -> Composed:
+        """No composites."""
+        none, width = np.zeros(0, np.int64), len(self.attributes)
+        kinds, bits = np.zeros((0, width), np.int8), np.zeros((0, width), np.int64)
+        start = np.zeros(1, np.int64)
+        return Composed(none, none, np.zeros((0, 3), np.uint64), kinds, bits, start, none, none, none, start, none)
+
+    def _values(self, made: Made, instances: Instances) -> tuple[NDArray[np.int8], Ints]:
+        """Kinds and bits of all attributes; parameters that came from a column of floats are floats."""
+        chosen = [number for number, is_one in enumerate(self._parameters) if is_one]
+        kinds = np.empty((len(made), len(self.attributes)), np.int8)
+        bits = np.empty((len(made), len(self.attributes)), np.int64)
+        for column, number in enumerate(chosen):
+            kinds[:, column] = instances.kinds[made.instance, number]
+            bits[:, column] = instances.values[made.instance, number]
+            if number in instances.floats:
+                whole = kinds[:, column] == vm.INTEGER
+                bits[whole, column] = bits[whole, column].astype(np.float64).view(np.int64)
+                kinds[whole, column] = vm.FLOAT
+        kinds[:, len(chosen) :], bits[:, len(chosen) :] = made.kinds, made.values
+        kinds[(kinds == vm.FLOAT) & np.isnan(bits.view(np.float64))] = vm.NULL
+        return kinds, bits
+
+    def _ids(self, made: Made, kinds: NDArray[np.int8], bits: Ints, offsets: Ints, owners: Ints, rows: Ints) -> Words:
+        """The digits of the composites' ids."""
+        words = np.empty((len(made), 3), np.uint64)
+        stamps = made.lo.view(np.uint64), made.hi.view(np.uint64)
+        parts = self._parts(owners, rows, made.labels)
+        hash_composites(self._start, self._names, self._hashable(kinds, bits), stamps, offsets, parts, words)
+        return words
+
+    def _hashable(self, kinds: NDArray[np.int8], bits: Ints) -> tuple[NDArray[np.int8], Words, Words]:
+        """What ids take from attributes, a row for each in the order of their names."""
+        columns = [self._words(kinds[:, number], bits[:, number]) for number in self._order]
+        if not columns:
+            return np.zeros((0, 0), np.int8), np.zeros((0, 0), np.uint64), np.zeros((0, 0), np.uint64)
+        kind, first, second = (np.stack(some) for some in zip(*columns, strict=True))
+        return kind, first, second
+
+    def _words(self, kinds: NDArray[np.int8], bits: Ints) -> tuple[NDArray[np.int8], Words, Words]:
+        texts = self._texts.all() if (kinds == vm.TEXT).any() else _NO_TEXTS
+        return self._texts.words(Values(kinds, np.ascontiguousarray(bits), texts))
+
+    def _parts(self, owners: Ints, rows: Ints, labels: Ints) -> Lanes:
+        """What ids take from parts and their labels."""
+        lanes = np.empty(len(rows), np.uint64), np.empty(len(rows), np.uint64)
+        for owner, chosen in by_owner(owners):
+            if owner == PRIMITIVE:
+                for table, where, indices in self._events.locate(rows[chosen]):
+                    _hash_events(table, indices, chosen[where], lanes)
+            else:
+                for piece, where, indices in self._stores[owner].locate(rows[chosen]):
+                    hash_composites_as_parts(indices, chosen[where], piece.words, lanes)
+        if labels.any():
+            masks, codes = np.unique(labels, return_inverse=True)
+            named = np.array([labels_lanes(labels_of(mask, self.labels)) for mask in masks.tolist()], np.uint64)
+            for lane, words in zip(lanes, named.T, strict=True):
+                lane += words[codes]
+        return lanes
+
+
+def labels_of(mask: int, labels: list[str]) -> list[str]:
+    """The labels in a mask.
+
+    >>> labels_of(5, ["x", "y", "z"])
+    ['x', 'z']
+    """
+    return [label for bit, label in enumerate(labels) if (mask >> bit) & 1]
+
+
+def has_parts(table: EventTable) -> NDArray[np.bool_]:
+    """Which events are composites that were read with their parts; nothing at all if none is."""
+    parts = table.field("parts")
+    if parts.null_count == len(parts):
+        return np.zeros(0, bool)
+    return np.asarray(pc.not_equal(parts, "[]").fill_null(False))
+
+
+def _hash_events(table: EventTable, rows: Ints, where: Ints, lanes: Lanes) -> None:
+    """Puts what ids take from events ``where`` these are parts."""
+    source = table.field("source")
+    codes, composite = np.asarray(source.indices)[rows], has_parts(table)
+    starts = [source_lanes(name) for name in source.dictionary.to_pylist()]
+    if len(composite):
+        codes[composite[rows]] = len(starts)
+    put_hashes(table.field("id"), rows, where, codes, [*starts, absorbed(START, COMPOSITE)], lanes)
+
+
+def _leaves(offsets: Ints, owners: Ints, rows: Ints, stores: list[Kept[Composed]]) -> tuple[Ints, Ints]:
+    """The events below composites, in place of the composites among their parts."""
+    counts = np.ones(len(rows), np.int64)
+    found = []
+    for owner, chosen in by_owner(owners):
+        if owner != PRIMITIVE:
+            for piece, where, indices in stores[owner].locate(rows[chosen]):
+                counts[chosen[where]] = np.diff(piece.leaf_offsets)[indices]
+                found.append((piece, chosen[where], indices))
+    bounds = np.concatenate([[0], np.cumsum(counts)])
+    leaves = np.empty(bounds[-1], np.int64)
+    plain = owners == PRIMITIVE
+    leaves[bounds[:-1][plain]] = rows[plain]
+    for piece, where, indices in found:
+        leaves[ranges(bounds[where], counts[where])] = piece.leaves[ranges(piece.leaf_offsets[indices], counts[where])]
+    return bounds[offsets], leaves
+
+
+def _cut(offsets: Ints, indices: Ints) -> tuple[Ints, Ints]:
+    """Offsets of some rows, and which elements are theirs."""
+    counts = np.diff(offsets)[indices]
+    return np.concatenate([[0], np.cumsum(counts)]), ranges(offsets[:-1][indices], counts)
+
+
+def _joined_offsets(some: list[Ints]) -> Ints:
+    ends = np.cumsum([0, *(offsets[-1] for offsets in some)])
+    return np.concatenate([*(offsets[:-1] + end for offsets, end in zip(some, ends, strict=False)), ends[-1:]])
+
+
+_NO_TEXTS = pa.array([], pa.string())

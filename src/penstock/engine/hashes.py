@@ -1,0 +1,137 @@
+"""The hashes that composites are named by, over columns: `penstock.events.digest` in compiled code.
+
+What is absorbed in which order is said by `penstock.events.found`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.engine.compiled import compiled
+from penstock.events import digest, found
+
+START_1, START_2 = (np.uint64(word) for word in digest.START)
+FACTOR_1, FACTOR_2 = (np.uint64(word) for word in digest.FACTORS)
+STEP_1, STEP_2 = (np.uint64(word) for word in digest.STEPS)
+FINAL_1, FINAL_2 = (np.uint64(word) for word in digest.FINAL)
+ONE, FOUR, FIVE, EIGHT, LOW, HALF = (np.uint64(number) for number in (1, 4, 5, 8, 32, 33))
+HALF_WORD = np.uint64(0xFFFFFFFF)
+WIDTH = tuple(np.uint64(width) for width in (16, 8, 4))
+LOWER = tuple(np.uint64(mask) for mask in (0xFFFF, 0x00FF00FF, 0x0F0F0F0F))
+APART = tuple(np.uint64(mask) for mask in (0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF, 0x0F0F0F0F0F0F0F0F))
+ONES, SIXES, ZEROS = (np.uint64(byte * 0x0101010101010101) for byte in (1, 6, ord("0")))
+LETTER = np.uint64(ord("a") - ord("9") - 1)
+COMPOSITE, ID_LENGTH = np.uint64(found.COMPOSITE), np.uint64(digest.DIGITS)
+TEXT = found.TEXT
+
+
+@compiled
+def rotated(word, by):
+    """The bits of a word, each ``by`` places higher, the highest ones lowest."""
+    return (word << np.uint64(by)) | (word >> np.uint64(64 - by))
+
+
+@compiled
+def absorb(first, second, word):
+    """The lanes after one more word."""
+    first ^= rotated(word * FACTOR_1, 31) * FACTOR_2
+    first = (rotated(first, 27) + second) * FIVE + STEP_1
+    second ^= rotated(word * FACTOR_2, 33) * FACTOR_1
+    second = (rotated(second, 31) + first) * FIVE + STEP_2
+    return first, second
+
+
+@compiled
+def spread(word):
+    """Every bit of a word over all of it."""
+    word = (word ^ (word >> HALF)) * FINAL_1
+    word = (word ^ (word >> HALF)) * FINAL_2
+    return word ^ (word >> HALF)
+
+
+@compiled
+def finish(first, second):
+    """The lanes when all words are in."""
+    first += second
+    second += first
+    first, second = spread(first), spread(second)
+    first += second
+    return first, first + second
+
+
+@compiled
+def hash_texts(rows, where, codes, starts, bounds, data, lanes):
+    """The hashes of some rows of texts, put ``where`` they belong; ``starts`` are lanes to begin with, by code."""
+    firsts, seconds = lanes
+    for number in range(rows.shape[0]):
+        begin, end = np.uint64(bounds[rows[number]]), np.uint64(bounds[rows[number] + 1])
+        first, second = absorb(starts[codes[number], 0], starts[codes[number], 1], end - begin)
+        while begin < end:
+            stop = min(end, begin + EIGHT)
+            word, place = np.uint64(0), np.uint64(0)
+            while begin < stop:
+                word |= np.uint64(data[begin]) << place
+                place += EIGHT
+                begin += ONE
+            first, second = absorb(first, second, word)
+        firsts[where[number]], seconds[where[number]] = finish(first, second)
+
+
+@compiled
+def written(bits):
+    """The lower 32 bits as eight hexadecimal digits in one word, the first one lowest."""
+    digits = bits & HALF_WORD
+    for place in range(3):  # turn the order of halves, of bytes in them, of digits in these
+        digits = ((digits & LOWER[place]) << WIDTH[place]) | ((digits >> WIDTH[place]) & LOWER[place])
+    for place in range(3):  # draw them apart, a byte each
+        digits = (digits | (digits << WIDTH[place])) & APART[place]
+    letters = ((digits + SIXES) >> FOUR) & ONES
+    return digits + ZEROS + letters * LETTER
+
+
+@compiled
+def hash_composites_as_parts(rows, where, words, lanes):
+    """What ids take from composites whose ids have these digits, put ``where`` they are parts."""
+    start_1, start_2 = absorb(START_1, START_2, COMPOSITE)
+    start_1, start_2 = absorb(start_1, start_2, ID_LENGTH)
+    firsts, seconds = lanes
+    for number in range(rows.shape[0]):
+        first, second = start_1, start_2
+        for place in range(3):
+            first, second = absorb(first, second, words[rows[number], place])
+        firsts[where[number]], seconds[where[number]] = finish(first, second)
+
+
+@compiled
+def hash_composites(start, names, values, stamps, offsets, parts, words):
+    """The ids of composites of one type: three words of eight digits each.
+
+    ``start`` is the lanes after the type, ``names`` those of the attributes in the order of their names. A value is its
+    kind, a word, and for text one word more.
+    """
+    kinds, bits, more = values
+    lo, hi = stamps
+    part_firsts, part_seconds = parts
+    for row in range(lo.shape[0]):
+        first, second = start[0], start[1]
+        there = np.uint64(0)
+        for column in range(names.shape[0]):
+            kind = kinds[column, row]
+            if kind == 0:
+                continue
+            there += ONE
+            first, second = absorb(first, second, names[column, 0] + np.uint64(kind))
+            first, second = absorb(first, second, names[column, 1] + bits[column, row])
+            if kind == TEXT:
+                first, second = absorb(first, second, more[column, row])
+        first, second = absorb(first, second, there)
+        first, second = absorb(first, second, lo[row])
+        first, second = absorb(first, second, hi[row])
+        for part in range(offsets[row], offsets[row + 1]):
+            first, second = absorb(first, second, part_firsts[part])
+            first, second = absorb(first, second, part_seconds[part])
+        first, second = absorb(first, second, np.uint64(offsets[row + 1] - offsets[row]))
+        first, second = finish(first, second)
+        words[row, 0] = written(first >> LOW)
+        words[row, 1] = written(first)
+        words[row, 2] = written(second >> LOW)

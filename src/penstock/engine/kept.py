@@ -1,0 +1,113 @@
+"""Rows that have numbers and are kept only while something needs them, in pieces as they came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+class Rows(Protocol):
+    """Columns of equal length."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, indices: Ints) -> Self:
+        """Some of the rows."""
+
+
+T = TypeVar("T", bound=Rows)
+
+
+class Kept(Generic[T]):
+    """Rows by number. Numbers rise, and those of rows that were let go are not used again.
+
+    ``join`` makes fewer pieces of some that follow each other, where it can.
+    """
+
+    def __init__(self, join: Callable[[list[T]], list[T]]) -> None:
+        self.pieces: list[T] = []
+        self.end = 0
+        self._join = join
+        self._numbers: list[Ints | None] = []
+        self._starts: list[int] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, self.pieces))
+
+    def add(self, piece: T) -> None:
+        """More rows, with the next numbers."""
+        if len(piece):
+            self._append(piece, None, self.end)
+            self.end += len(piece)
+
+    def since(self, number: int) -> list[T]:
+        """The pieces that were added when ``number`` was the next one, and later."""
+        first = np.searchsorted(self._starts, number) if self._starts else 0
+        return self.pieces[int(first) :]
+
+    def locate(self, numbers: Ints) -> Iterator[tuple[T, Ints, Ints]]:
+        """Where rows are: for each piece that has some, which of ``numbers`` these are, and their rows there."""
+        if len(self.pieces) == 1:
+            yield self.pieces[0], np.arange(len(numbers)), self._rows(0, numbers)
+            return
+        owners = np.searchsorted(self._starts, numbers, side="right") - 1
+        for owner in np.unique(owners).tolist():
+            where = np.flatnonzero(owners == owner)
+            yield self.pieces[owner], where, self._rows(owner, numbers[where])
+
+    def keep(self, numbers: Ints) -> None:
+        """Lets all rows go but these, whose numbers rise."""
+        found = [(piece, numbers[where], rows) for piece, where, rows in self.locate(numbers)] if len(numbers) else []
+        self.pieces = self._join([piece.take(rows) for piece, _, rows in found])
+        ends = np.cumsum([len(piece) for piece in self.pieces])
+        self._numbers = list(np.split(numbers, ends[:-1])) if self.pieces else []
+        self._starts = [int(some[0]) for some in self._numbers if some is not None]
+
+    def as_it_is(self) -> Kept[T]:
+        """The rows that are kept now, whatever is added or let go later."""
+        same: Kept[T] = Kept(self._join)
+        same.pieces, same._numbers, same._starts = [*self.pieces], [*self._numbers], [*self._starts]
+        same.end = self.end
+        return same
+
+    def _append(self, piece: T, numbers: Ints | None, start: int) -> None:
+        self.pieces.append(piece)
+        self._numbers.append(numbers)
+        self._starts.append(start)
+
+    def _rows(self, owner: int, numbers: Ints) -> Ints:
+        known = self._numbers[owner]
+        return numbers - self._starts[owner] if known is None else np.searchsorted(known, numbers)
+
+
+def by_owner(owners: Ints) -> Iterator[tuple[int, Ints]]:
+    """Each owner with the places where it stands; the lowest owner is -2.
+
+    >>> [(owner, places.tolist()) for owner, places in by_owner(np.array([0, -1, 0]))]
+    [(-1, [1]), (0, [0, 2])]
+    """
+    for owner in (np.flatnonzero(np.bincount(owners + 2)) - 2).tolist():
+        is_there = owners == owner
+        yield owner, np.arange(len(owners)) if is_there.all() else np.flatnonzero(is_there)
+
+
+def ranges(starts: Ints, counts: Ints) -> Ints:
+    """The numbers from each start on, as many as counted, one after the other.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    numbers: Ints = np.arange(total) + np.repeat(starts - (ends - counts), counts)
+    return numbers
+
+
+def joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays one after the other, without a copy if there is only one."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays) if arrays else np.zeros(0, np.int64)

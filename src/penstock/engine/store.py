@@ -1,0 +1,106 @@
+"""What is remembered between batches: symbols by slot, and the rows and composites that they are, while needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.engine.composed import PRIMITIVE, Composed
+from penstock.engine.found import known_rows
+from penstock.engine.kept import Ints, Kept
+from penstock.events.table import EventTable, make_table
+
+
+class Symbols:
+    """What a definition's symbols are: rows of the input, or composites of another definition."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._owners: Ints = np.zeros(1024, np.int64)
+        self._rows: Ints = np.zeros(1024, np.int64)
+
+    def add(self, owner: int, rows: Ints) -> None:
+        """More symbols, in the next slots."""
+        while self.count + len(rows) > len(self._rows):
+            self._owners = np.concatenate([self._owners, np.zeros_like(self._owners)])
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._owners[self.count : self.count + len(rows)] = owner
+        self._rows[self.count : self.count + len(rows)] = rows
+        self.count += len(rows)
+
+    def of(self, slots: Ints) -> tuple[Ints, Ints]:
+        """Owner and row of each symbol."""
+        return self._owners[slots], self._rows[slots]
+
+    def rows_of(self, owner: int) -> Ints:
+        """The rows of an owner that are symbols."""
+        rows: Ints = self._rows[: self.count][self._owners[: self.count] == owner]
+        return rows
+
+    def keep(self, slots: Ints) -> None:
+        """Lets go all but these, which are then in the first slots, in that order."""
+        self._owners, self._rows = self.of(slots)
+        self._owners, self._rows = (np.append(one, np.zeros(1024, np.int64)) for one in (self._owners, self._rows))
+        self.count = len(slots)
+
+
+def keep_needed(events: Kept[EventTable], stores: list[Kept[Composed]], symbols: list[Symbols]) -> None:
+    """Lets go the composites and events that neither a symbol nor a composite that is kept is made of."""
+    for owner in range(len(stores) - 1, -1, -1):
+        users = [known_rows(piece, owner) for store in stores[owner + 1 :] for piece in store.pieces]
+        stores[owner].keep(_distinct([*users, *(some.rows_of(owner) for some in symbols)]))
+    below = [piece.leaves for store in stores for piece in store.pieces]
+    events.keep(_distinct([*below, *(some.rows_of(PRIMITIVE) for some in symbols)]))
+
+
+def join_tables(tables: list[EventTable]) -> list[EventTable]:
+    """Fewer tables: those that follow each other are one unless an attribute is of another kind.
+
+    >>> tables = [make_table({"type": ["A"], "lo": [5], "hi": [5]}, {"v": pa.array([v])}) for v in (1, 2, "x")]
+    >>> [len(table) for table in join_tables(tables)]
+    [2, 1]
+    """
+    groups: list[tuple[list[EventTable], dict[str, pa.DataType]]] = []
+    for table in tables:
+        own = {one.name: one.type for one in table.attributes.schema if one.type != pa.null()}
+        if groups and all(groups[-1][1].get(name, kind) == kind for name, kind in own.items()):
+            groups[-1][0].append(table)
+            groups[-1][1].update(own)
+        else:
+            groups.append(([table], own))
+    return [_joined(*group) for group in groups]
+
+
+def _joined(tables: list[EventTable], kinds: dict[str, pa.DataType]) -> EventTable:
+    fields = pa.concat_tables([table.fields for table in tables]).unify_dictionaries()
+    attributes = {name: pa.concat_arrays([_column(table, name, kinds[name]) for table in tables]) for name in kinds}
+    columns = {name: fields[name].combine_chunks() for name in fields.column_names}
+    names = {name: _trimmed(columns[name]) for name in ("type", "source")}
+    return make_table(columns | names, attributes, all(table.fixed for table in tables))
+
+
+def _trimmed(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same column, without most of the names that are not in it, so that names of old do not add up."""
+    if len(column.dictionary) <= len(column):
+        return column
+    return column.dictionary.take(column.indices).dictionary_encode()
+
+
+def _column(table: EventTable, name: str, kind: pa.DataType) -> pa.Array:
+    if name not in table.attributes.column_names:
+        return pa.nulls(len(table), kind)
+    return table.attribute(name).cast(kind)
+
+
+def _distinct(some: list[Ints]) -> Ints:
+    """The different numbers, in order."""
+    numbers = np.concatenate(some)
+    if not len(numbers):
+        return numbers
+    first, last = numbers.min(), numbers.max()
+    if last - first > 8 * len(numbers):
+        return np.unique(numbers)
+    there = np.zeros(last - first + 1, bool)
+    there[numbers - first] = True
+    found: Ints = np.flatnonzero(there) + first
+    return found

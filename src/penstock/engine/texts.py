@@ -1,0 +1,156 @@
+"""Texts and values as columns: the pool's texts with their hashes, times as text, values of several kinds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from penstock.engine import vm
+from penstock.engine.hashes import hash_texts
+from penstock.engine.values import Pool
+from penstock.events import found
+from penstock.events.digest import START
+from penstock.events.table import TIME
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Lanes = tuple[Words, Words]
+KINDS = {
+    vm.BOOLEAN: pa.bool_(),
+    vm.INTEGER: pa.int64(),
+    vm.FLOAT: pa.float64(),
+    vm.TEXT: pa.string(),
+    vm.TIME: TIME,
+}
+"""The columns that hold values of each kind."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values of any kinds, null included: a kind and 64 bits each; the bits of a text are its number in ``texts``."""
+
+    kinds: NDArray[np.int8]
+    bits: Ints
+    texts: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def there(self) -> list[int]:
+        """The kinds that occur, null left out."""
+        counts = np.bincount(self.kinds, minlength=len(KINDS) + 1)
+        return [kind for kind in KINDS if counts[kind]]
+
+    def of(self, kind: int) -> pa.Array:
+        """The values of one kind as a column, null where there is another."""
+        absent = self.kinds != kind
+        mask = absent if absent.any() else None
+        if kind == vm.TEXT:
+            return self.texts.take(pa.array(self.bits, mask=mask))
+        if kind == vm.BOOLEAN:
+            return pa.array(self.bits.astype(bool), mask=mask)
+        plain = self.bits.view(np.float64) if kind == vm.FLOAT else self.bits
+        return pa.array(plain, mask=mask).cast(KINDS[kind])
+
+    def column(self) -> pa.Array:
+        """Values that are all of one kind, or numbers, as a column."""
+        kinds = self.there()
+        if not kinds:
+            return pa.nulls(len(self))
+        if kinds == [vm.INTEGER, vm.FLOAT]:
+            return pc.coalesce(self.of(vm.FLOAT), self.of(vm.INTEGER).cast(pa.float64(), safe=False))
+        return self.of(kinds[0])
+
+
+def time_texts(instants: pa.Array) -> pa.Array:
+    """Times in RFC 3339, as `penstock.events.times.format_time` writes them.
+
+    >>> time_texts(pa.array([0, 1_500_000, -1, None])).to_pylist()
+    ['1970-01-01T00:00:00Z', '1970-01-01T00:00:01.500Z', '1969-12-31T23:59:59.999999Z', None]
+    """
+    plain = instants.cast(pa.int64())
+    whole = plain.cast(pa.timestamp("us")).cast(pa.string())
+    fraction = np.asarray(plain.fill_null(0)) % 1_000_000
+    length = np.where(fraction == 0, 19, np.where(fraction % 1000 == 0, 23, 26))
+    cut = [pc.utf8_slice_codeunits(whole, 0, stop) for stop in (19, 23, 26)]
+    text = pc.choose(pa.array(np.searchsorted([19, 23, 26], length)), *cut) if fraction.any() else cut[0]
+    return pc.binary_join_element_wise(pc.replace_substring(text, " ", "T"), "Z", "")
+
+
+def text_hashes(texts: pa.Array) -> Lanes:
+    """Both lanes of the hash of each text; what they are where one is null does not matter."""
+    rows = np.arange(len(texts))
+    lanes = np.empty(len(rows), np.uint64), np.empty(len(rows), np.uint64)
+    put_hashes(texts, rows, rows, np.zeros(len(rows), np.int32), [START], lanes)
+    return lanes
+
+
+def put_hashes(
+    texts: pa.Array, rows: Ints, where: Ints, codes: NDArray[np.int32], starts: list[tuple[int, int]], lanes: Lanes
+) -> None:
+    """Puts hashes of some rows of texts ``where`` they belong; each begins with the start that its code says."""
+    hash_texts(rows, where, codes, np.array(starts, np.uint64).reshape(-1, 2), *_flat(texts), lanes)
+
+
+def _flat(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Where each text begins and ends, and the bytes of all."""
+    _, offsets, data = texts.buffers()
+    bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1] if offsets else _NO_BOUNDS
+    return bounds, np.frombuffer(data, np.uint8) if data else _NO_BYTES
+
+
+_NO_BOUNDS = np.frombuffer(bytes(4), np.int32)
+_NO_BYTES = np.frombuffer(bytes(1), np.uint8)
+
+
+class Texts:
+    """The texts of a pool as a column, with their hashes; brought up to date where it is asked for."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._texts = pa.array([], pa.string())
+        self._hashes: Lanes = (np.zeros(0, np.uint64), np.zeros(0, np.uint64))
+
+    def all(self) -> pa.Array:
+        """All texts, by their numbers."""
+        known = len(self._texts)
+        if known < len(self._pool.texts):
+            more = pa.array(self._pool.texts[known:], pa.string())
+            self._hashes = tuple(map(np.concatenate, zip(self._hashes, text_hashes(more), strict=True)))  # type: ignore[assignment]
+            self._texts = pa.concat_arrays([self._texts, more])
+        return self._texts
+
+    def hashed(self, numbers: Ints) -> Lanes:
+        """Both lanes of the texts with these numbers."""
+        self.all()
+        return self._hashes[0][numbers], self._hashes[1][numbers]
+
+    def words(self, values: Values) -> tuple[NDArray[np.int8], Words, Words]:
+        """What ids take from values: kinds as they tell them apart, and one or two words each."""
+        count = len(values)
+        kinds, words, more = np.zeros(count, np.int8), np.zeros(count, np.uint64), np.zeros(count, np.uint64)
+        for kind in values.there():
+            rows = slice(None) if len(values.there()) == 1 and values.kinds.all() else values.kinds == kind
+            bits = values.bits[rows]
+            if kind == vm.TEXT:
+                kinds[rows], (words[rows], more[rows]) = found.TEXT, self.hashed(bits)
+            elif kind == vm.TIME:
+                kinds[rows], (words[rows], more[rows]) = found.TEXT, text_hashes(time_texts(pa.array(bits)))
+            elif kind == vm.FLOAT:
+                kinds[rows], words[rows] = _float_words(bits.view(np.float64))
+            else:
+                kinds[rows] = found.BOOLEAN if kind == vm.BOOLEAN else found.NUMBER
+                words[rows] = bits.view(np.uint64)
+        return kinds, words, more
+
+
+def _float_words(values: NDArray[np.float64]) -> tuple[NDArray[np.int8], Words]:
+    """Whole numbers as integers, nothing for what is no number."""
+    whole = (np.floor(values) == values) & (values >= -(2.0**63)) & (values < 2.0**63)
+    kinds = np.where(whole, found.NUMBER, np.where(np.isnan(values), 0, found.FLOAT)).astype(np.int8)
+    integers = np.where(whole, values, 0).astype(np.int64)
+    return kinds, np.where(whole, integers, values.view(np.int64)).view(np.uint64)

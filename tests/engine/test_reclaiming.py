@@ -1,0 +1,79 @@
+"""What no run needs is let go, and what it needs is not."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import penstock as ps
+from penstock.engine import engine as engines
+from penstock.engine.definition import DefinitionEngine
+from penstock.engine.engine import Engine
+from penstock.events.table import EventTable, make_table
+from tests.engine.conftest import composites_of
+
+NESTED = "Pair := a: [A] ; [B]\nWhole := [Pair] ; [C]"
+
+
+def batch(types: str, start: int) -> EventTable:
+    at = pa.array(range(start, start + len(types)))
+    ids = [str(one) for one in at.to_pylist()]
+    return make_table({"type": list(types), "source": ids, "id": ids, "lo": at, "hi": at}, {})
+
+
+def feed(engine: Engine, types: list[str]) -> list[tuple[str, list[str]]]:
+    start, found = 0, []
+    for some in types:
+        found += composites_of(engine.feed(batch(some, start), start + len(some)))
+        start += len(some)
+    return [(one.type, [leaf.id for leaf in one.leaves()]) for one in found]
+
+
+@pytest.fixture
+def _eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "RECLAIM", 0)
+
+
+@pytest.mark.usefixtures("_eager")
+def test_events_that_are_no_symbols_are_not_held() -> None:
+    engine = Engine(ps.parse("[A] ; [B]"))
+    assert feed(engine, ["A", *["N" * 50] * 100, "B"]) == [("composite", ["0", "5001"])]
+    assert len(engine.events) < 200
+    assert len(engine.events.pieces) < 5
+
+
+@pytest.mark.usefixtures("_eager")
+def test_composites_that_a_run_waits_with_are_held_with_what_they_are_made_of() -> None:
+    engine = Engine(ps.parse(NESTED))
+    found = feed(engine, ["A", "B", *["NN"] * 20, "C"])
+    assert found == [("Pair", ["0", "1"]), ("Whole", ["0", "1", "42"])]
+    engine.feed(batch("N", 50), 60)
+    assert [len(store) for store in engine.stores] == [1, 0]
+
+
+def test_many_small_batches_become_few_pieces() -> None:
+    engine = Engine(ps.parse("[A] ; [B]"))
+    feed(engine, ["A"] * 300)
+    assert len(engine.events.pieces) <= engines.PIECES + 2
+
+
+@pytest.mark.usefixtures("_eager")
+def test_slots_that_a_definition_lets_go_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A definition may renumber its symbols between batches: here the pattern waits for nothing, and all go."""
+
+    def compact(self: DefinitionEngine) -> np.ndarray:
+        self.symbols = 0
+        return np.zeros(0, np.int64)
+
+    monkeypatch.setattr(DefinitionEngine, "compact", compact, raising=False)
+    engine = Engine(ps.parse("[A]"))
+    assert feed(engine, ["AN"] * 10) == [("composite", [str(2 * n)]) for n in range(10)]
+    assert len(engine.events) <= 4
+    assert engine.symbols[0].count == 0
+
+
+def test_results_stay_when_what_they_are_made_of_is_let_go() -> None:
+    engine = Engine(ps.parse(NESTED))
+    first = engine.feed(batch("ABC", 0), 3)
+    engine.bound = -1
+    engine.feed(batch("NNN", 3), 6)
+    assert [one.type for one in composites_of(first)] == ["Pair", "Whole"]
