@@ -35,7 +35,7 @@ def _compare_all(context: Using | None, seeds: list[str]) -> tuple[list[str], Co
         if difference is not None:
             differ.append(seed)
         if wanted is None:
-            met["refused"] += difference is None
+            met["refused or too large"] += difference is None
             continue
         met[f"composites: {min(len(wanted.composites), 3)}{'+' if len(wanted.composites) > 2 else ''}"] += 1
         met[f"context: {trial.options.get('context', 'continuous')}"] += 1

@@ -64,13 +64,13 @@ def engine_outcome(trial: Trial) -> Outcome:
 
 
 def compared(trial: Trial) -> tuple[Difference | None, Outcome | None]:
-    """Where the two differ, and what the reference finds; nothing for a pattern that the engine refuses."""
+    """Where the two differ, and what the reference finds; nothing for what the engine refuses or has no room for."""
     try:
         found = engine_outcome(trial)
-    except PatternError:
+    except (PatternError, MemoryError):
         return None, None
     except Exception:
-        return Difference((), (CRASH, traceback.format_exc())), None
+        return Difference((), (CRASH, *traceback.format_exc().splitlines()[-3:])), None
     wanted = outcome(trial.pattern, table_of(trial.events).to_events(), **trial.options)
     got, meant = _counted(found), _counted(wanted)
     if got == meant:
