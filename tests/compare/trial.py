@@ -15,7 +15,7 @@ from penstock.events.event import Event
 from penstock.events.found import Composite
 from penstock.testing.generate import SECOND, choices, meaningful_pattern, trace
 from penstock.testing.reference import Incomplete, Outcome, Using, outcome
-from tests.engine.conftest import SUPPORTED, engine_detect, table_of
+from tests.engine.conftest import SUPPORTED, composites_of, feeds, incomplete_of, table_of
 
 CRASH = "the engine failed"
 
@@ -59,8 +59,9 @@ def supported(options: dict[str, Any]) -> dict[str, Any]:
 def engine_outcome(trial: Trial) -> Outcome:
     """What the engine makes of a trial: the one place that knows how the engine is asked."""
     more: dict[str, Any] = {"snapshots": trial.snapshots} if trial.snapshots else {}
-    composites = engine_detect(trial.pattern, trial.events, cuts=trial.cuts, **trial.options, **more)
-    return Outcome(composites, [])
+    found = list(feeds(trial.pattern, trial.events, cuts=trial.cuts, incomplete=True, **trial.options, **more))
+    composites = [composite for one in found for composite in composites_of(one)]
+    return Outcome(composites, [run for one in found for run in incomplete_of(one)])
 
 
 def compared(trial: Trial) -> tuple[Difference | None, Outcome | None]:

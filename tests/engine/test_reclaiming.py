@@ -1,12 +1,11 @@
 """What no run needs is let go, and what it needs is not."""
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import penstock as ps
+from penstock.engine import definition as definitions
 from penstock.engine import engine as engines
-from penstock.engine.definition import DefinitionEngine
 from penstock.engine.engine import Engine
 from penstock.events.table import EventTable, make_table
 from tests.engine.conftest import composites_of
@@ -57,18 +56,13 @@ def test_many_small_batches_become_few_pieces() -> None:
 
 
 @pytest.mark.usefixtures("_eager")
-def test_slots_that_a_definition_lets_go_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A definition may renumber its symbols between batches: here the pattern waits for nothing, and all go."""
-
-    def compact(self: DefinitionEngine) -> np.ndarray:
-        self.symbols = 0
-        return np.zeros(0, np.int64)
-
-    monkeypatch.setattr(DefinitionEngine, "compact", compact, raising=False)
-    engine = Engine(ps.parse("[A]"))
-    assert feed(engine, ["AN"] * 10) == [("composite", [str(2 * n)]) for n in range(10)]
+def test_symbols_that_no_run_holds_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(definitions, "MANY", 0)
+    engine = Engine(ps.parse("[A] ; [B]"))
+    assert feed(engine, ["A", *["BN"] * 10, "A", "B"])[0] == ("composite", ["0", "1"])
+    assert engine.symbols[0].count <= 3
+    assert engine.engines[0].symbols.count == engine.symbols[0].count
     assert len(engine.events) <= 4
-    assert engine.symbols[0].count == 0
 
 
 def test_results_stay_when_what_they_are_made_of_is_let_go() -> None:

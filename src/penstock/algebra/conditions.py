@@ -26,11 +26,21 @@ class Value(Condition):
     """A condition that is a value: where a truth is wanted, only the boolean true is one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Literal(Value):
     """A number, a text, true or false."""
 
     value: Constant
+
+    def _said(self) -> tuple[bool, Constant]:
+        return isinstance(self.value, bool), self.value
+
+    def __eq__(self, other: object) -> bool:
+        """Whether they say the same; true is not 1, as it is in Python."""
+        return isinstance(other, Literal) and self._said() == other._said()
+
+    def __hash__(self) -> int:
+        return hash(self._said())
 
 
 @dataclass(frozen=True)
