@@ -15,9 +15,9 @@ from penstock.engine.hashes import hash_composites, hash_composites_as_parts
 from penstock.engine.kept import Ints, Kept, by_owner, joined, ranges
 from penstock.engine.keys import Instances
 from penstock.engine.runner import Made
-from penstock.engine.texts import Lanes, Texts, Values, Words, put_hashes
+from penstock.engine.texts import Lanes, Texts, Values, Words, put_hashes, source_starts
 from penstock.events.digest import DIGITS, START, absorbed, text_lanes
-from penstock.events.found import COMPOSITE, labels_lanes, source_lanes
+from penstock.events.found import labels_lanes
 from penstock.events.table import EventTable
 
 PRIMITIVE = -1
@@ -103,7 +103,6 @@ class Composer:
         self, program: Program, labels: list[str], texts: Texts, events: Kept[EventTable], stores: list[Kept[Composed]]
     ) -> None:
         self.labels = labels
-        self._program = program
         self._texts = texts
         self._events = events
         self._stores = stores
@@ -206,12 +205,15 @@ def has_parts(table: EventTable) -> NDArray[np.bool_]:
 
 def _hash_events(table: EventTable, rows: Ints, where: Ints, lanes: Lanes) -> None:
     """Puts what ids take from events ``where`` these are parts."""
-    source = table.field("source")
-    codes, composite = np.asarray(source.indices)[rows], has_parts(table)
-    starts = [source_lanes(name) for name in source.dictionary.to_pylist()]
+    source, composite = table.field("source"), has_parts(table)
+    codes, names = np.asarray(source.indices)[rows], source.dictionary
+    if len(names) > len(rows):
+        used, codes = np.unique(codes, return_inverse=True)
+        codes, names = codes.astype(np.int32), names.take(pa.array(used))
+    starts = source_starts(names)
     if len(composite):
-        codes[composite[rows]] = len(starts)
-    put_hashes(table.field("id"), rows, where, codes, [*starts, absorbed(START, COMPOSITE)], lanes)
+        codes[composite[rows]] = len(names)
+    put_hashes(table.field("id"), rows, where, codes, starts, lanes)
 
 
 def _leaves(offsets: Ints, owners: Ints, rows: Ints, stores: list[Kept[Composed]]) -> tuple[Ints, Ints]:

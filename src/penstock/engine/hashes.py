@@ -21,7 +21,7 @@ LOWER = tuple(np.uint64(mask) for mask in (0xFFFF, 0x00FF00FF, 0x0F0F0F0F))
 APART = tuple(np.uint64(mask) for mask in (0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF, 0x0F0F0F0F0F0F0F0F))
 ONES, SIXES, ZEROS = (np.uint64(byte * 0x0101010101010101) for byte in (1, 6, ord("0")))
 LETTER = np.uint64(ord("a") - ord("9") - 1)
-COMPOSITE, ID_LENGTH = np.uint64(found.COMPOSITE), np.uint64(digest.DIGITS)
+PRIMITIVE, COMPOSITE, ID_LENGTH = (np.uint64(word) for word in (found.PRIMITIVE, found.COMPOSITE, digest.DIGITS))
 TEXT = found.TEXT
 
 
@@ -75,6 +75,15 @@ def hash_texts(rows, where, codes, starts, bounds, data, lanes):
                 begin += ONE
             first, second = absorb(first, second, word)
         firsts[where[number]], seconds[where[number]] = finish(first, second)
+
+
+@compiled
+def start_sources(firsts, seconds, starts):
+    """The lanes after what says that a part is primitive, and the hash of its source."""
+    start_1, start_2 = absorb(START_1, START_2, PRIMITIVE)
+    for row in range(firsts.shape[0]):
+        first, second = absorb(start_1, start_2, firsts[row])
+        starts[row, 0], starts[row, 1] = absorb(first, second, seconds[row])
 
 
 @compiled

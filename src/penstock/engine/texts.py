@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.engine import vm
-from penstock.engine.hashes import hash_texts
+from penstock.engine.hashes import hash_texts, start_sources
 from penstock.engine.values import Pool
 from penstock.events import found
-from penstock.events.digest import START
+from penstock.events.digest import START, absorbed
 from penstock.events.table import TIME
 
 Ints = NDArray[np.int64]
@@ -85,15 +85,21 @@ def text_hashes(texts: pa.Array) -> Lanes:
     """Both lanes of the hash of each text; what they are where one is null does not matter."""
     rows = np.arange(len(texts))
     lanes = np.empty(len(rows), np.uint64), np.empty(len(rows), np.uint64)
-    put_hashes(texts, rows, rows, np.zeros(len(rows), np.int32), [START], lanes)
+    put_hashes(texts, rows, rows, np.zeros(len(rows), np.int32), np.array([START], np.uint64), lanes)
     return lanes
 
 
-def put_hashes(
-    texts: pa.Array, rows: Ints, where: Ints, codes: NDArray[np.int32], starts: list[tuple[int, int]], lanes: Lanes
-) -> None:
+def source_starts(sources: pa.Array) -> Words:
+    """The lanes to begin with for primitive parts from each of these sources; the last are for composites."""
+    starts = np.empty((len(sources) + 1, 2), np.uint64)
+    start_sources(*text_hashes(sources), starts)
+    starts[-1] = absorbed(START, found.COMPOSITE)
+    return starts
+
+
+def put_hashes(texts: pa.Array, rows: Ints, where: Ints, codes: NDArray[np.int32], starts: Words, lanes: Lanes) -> None:
     """Puts hashes of some rows of texts ``where`` they belong; each begins with the start that its code says."""
-    hash_texts(rows, where, codes, np.array(starts, np.uint64).reshape(-1, 2), *_flat(texts), lanes)
+    hash_texts(rows, where, codes, starts, *_flat(texts), lanes)
 
 
 def _flat(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:

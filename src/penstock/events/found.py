@@ -81,13 +81,8 @@ class Composite:
 def part_lanes(symbol: Event | Composite) -> Lanes:
     """What the id of a composite takes from a part."""
     if isinstance(symbol, Event) and not symbol.parts:
-        return finished(absorbed(source_lanes(symbol.source), *text_words(symbol.id)))
+        return finished(absorbed(START, PRIMITIVE, *text_lanes(symbol.source), *text_words(symbol.id)))
     return finished(absorbed(START, COMPOSITE, *text_words(symbol.id)))
-
-
-def source_lanes(source: str) -> Lanes:
-    """The beginning of what an id takes from primitive parts of a source."""
-    return absorbed(START, PRIMITIVE, *text_lanes(source))
 
 
 def labels_lanes(labels: Iterable[str]) -> Lanes:
