@@ -117,13 +117,17 @@ def _integers(values: Ints, unit: str | None) -> Instants:
     scale = unit_of(unit)
     if scale.denominator > 1:
         return _in_range(values // scale.denominator, -(-values // scale.denominator), values)
+    if scale == 1:
+        return _in_range(values, values, values)
     most = LATEST // scale.numerator + 1
     scaled = np.clip(values, -most, most) * scale.numerator
     return _in_range(scaled, scaled, values)
 
 
 def _in_range(down: Ints, up: Ints, given: npt.NDArray[Any]) -> Instants:
-    bad = {}
+    bad: dict[int, DataError] = {}
+    if not len(down) or (down.min() >= EARLIEST and up.max() <= LATEST):
+        return Instants(down, up, bad)
     for row in np.flatnonzero((down < EARLIEST) | (up > LATEST)).tolist():
         try:
             in_range(LATEST + 1, given[row].item())

@@ -102,7 +102,8 @@ def _with_all_keys(table: EventTable, rows: Rows) -> Rows:
     chosen = pa.array(rows)
     columns = {name: _sortable(table, name).take(chosen) for name in _KEYS} | {"row": chosen}
     keys = [(name, "ascending", "at_start") for name in columns]
-    return rows[np.asarray(pc.sort_indices(pa.table(columns), sort_keys=keys))]
+    order: Rows = rows[np.asarray(pc.sort_indices(pa.table(columns), sort_keys=keys))]
+    return order
 
 
 def name_hashes(sources: pa.DictionaryArray, ids: pa.Array) -> Words:
@@ -146,8 +147,9 @@ def _names(sources: pa.DictionaryArray, ids: pa.Array) -> Rows:
 def _all_but_first(names: Rows, places: Rows) -> Rows:
     """The indices of those that have the name of one at an earlier place."""
     order = np.lexsort((places, names))
-    later = names[order][1:] == names[order][:-1]
-    return order[1:][later]
+    is_later = names[order][1:] == names[order][:-1]
+    later: Rows = order[1:][is_later]
+    return later
 
 
 def _ties_by_content(table: EventTable, rows: Rows) -> Rows:

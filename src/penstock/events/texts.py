@@ -92,3 +92,14 @@ def is_rising(column: pa.Array) -> bool:
     if pc.all(after).as_py():
         return True
     return bool(((longer > 0) | np.asarray(after)).all())
+
+
+def shortest(column: pa.Array) -> int:
+    """The number of bytes of the shortest text; absent ones count as empty, and so does a column without rows.
+
+    >>> shortest(pa.array(["door-1", "é"])), shortest(pa.array(["door-1", None]))
+    (2, 0)
+    """
+    if column.null_count or not len(column):
+        return 0
+    return int(np.diff(_parts(column)[0]).min())
