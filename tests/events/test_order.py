@@ -5,8 +5,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.events.order import in_weak_order, name_hashes, ordered
+from penstock.events.order import in_weak_order, ordered
 from penstock.events.records import from_dicts
+from penstock.events.repeats import name_hashes
 
 texts = st.sampled_from(["", "a", "B", "é", "\uffee", "\U0001f600"])
 records = st.fixed_dictionaries(

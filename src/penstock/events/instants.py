@@ -105,6 +105,15 @@ def _present(column: pa.Array, unit: str | None, zone: str | None) -> Instants:
     raise DataError(f"{kind} is no kind of time", hint="times are numbers, time stamps, dates or RFC 3339 text")
 
 
+def are_digits(column: pa.Array) -> bool:
+    """Whether all texts, of which there is one at least, are numbers written with a few digits only.
+
+    >>> are_digits(pa.array(["5", "-12"])), are_digits(pa.array(["5.0"]))
+    (True, False)
+    """
+    return column.null_count < len(column) and pc.all(pc.match_substring_regex(column, _WHOLE)).as_py() is True
+
+
 def _as_int64(column: pa.Array) -> Ints:
     """Whole numbers of any width; what does not fit is far outside the years that we know anyway."""
     if pa.types.is_uint64(column.type):

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.events.identity import content
+from penstock.events.repeats import name_hashes
 from penstock.events.table import EventTable
-from penstock.events.texts import Words, hashed, is_rising, mixed
+from penstock.events.texts import is_rising
 
 _KEYS = ("hi", "lo", "source", "seq", "id")
 Rows = npt.NDArray[np.int64]
@@ -104,16 +105,6 @@ def _with_all_keys(table: EventTable, rows: Rows) -> Rows:
     keys = [(name, "ascending", "at_start") for name in columns]
     order: Rows = rows[np.asarray(pc.sort_indices(pa.table(columns), sort_keys=keys))]
     return order
-
-
-def name_hashes(sources: pa.DictionaryArray, ids: pa.Array) -> Words:
-    """A number for each event: equal for those with the same source and id, and hardly ever for others.
-
-    >>> one, two = name_hashes(pa.array(["s", "t"]).dictionary_encode(), pa.array(["1", "1"])).tolist()
-    >>> one == two
-    False
-    """
-    return mixed(hashed(ids), hashed(sources.dictionary)[np.asarray(sources.indices)])
 
 
 def _repeated(table: EventTable) -> tuple[Rows, Rows]:

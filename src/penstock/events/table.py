@@ -87,7 +87,7 @@ class EventTable:
     def take(self, indices: Any) -> EventTable:
         """The rows with these numbers, in that order."""
         rows = indices if isinstance(indices, pa.Array) else pa.array(indices, pa.int64())
-        return self._each(lambda column: column.take(rows))
+        return self._each(lambda column: _taken(column, rows))
 
     def slice(self, start: int, length: int | None = None) -> EventTable:
         """The rows from ``start`` on, no more than ``length``, without copying."""
@@ -136,6 +136,15 @@ def _values(column: pa.Array) -> list[Any]:
     return [None if at is None else datetime_of(at) for at in column.cast(pa.int64()).to_pylist()]
 
 
+def _taken(column: pa.Array, rows: pa.Array) -> pa.Array:
+    """The rows of a column; of one that says nothing, or false throughout, without looking at them."""
+    if len(column) and column.null_count == len(column):
+        return constant(None, column.type, len(rows))
+    if column.type == pa.bool_() and not column.null_count and pc.any(column).as_py() is False:
+        return constant(False, column.type, len(rows))
+    return column.take(rows)
+
+
 def _one(column: pa.ChunkedArray) -> pa.Array:
     if column.num_chunks == 1:
         return column.chunk(0)
@@ -177,6 +186,8 @@ def constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
     if pa.types.is_dictionary(kind):
         indices = pa.Array.from_buffers(pa.int32(), length, [None, zeros], null_count=0)
         return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()))
+    if value is None and kind not in (pa.string(), pa.bool_()) and not pa.types.is_primitive(kind):
+        return pa.nulls(length, kind)
     if value is None:
         data = [zeros, zeros, pa.py_buffer(b"")] if kind == pa.string() else [zeros, zeros]
         return pa.Array.from_buffers(kind, length, data, null_count=length)
