@@ -32,6 +32,10 @@ ROWS = 1 << 18
 """Rows that are read together: enough for columns to pay, few enough for the memory that they take."""
 
 
+_FEW = 4
+"""As many types are faster compared than looked up."""
+
+
 @dataclass(frozen=True)
 class Batch:
     """Events that were read together: those of the wanted types, and what is to be known of the others."""
@@ -167,8 +171,15 @@ def _of_types(table: EventTable, types: frozenset[str] | None) -> EventTable:
     if types is None:
         return table
     column = table.field("type")
-    wanted = np.asarray(pc.is_in(column.dictionary, pa.array(sorted(types), pa.string())))
-    rows = np.flatnonzero(wanted[np.asarray(column.indices)])
+    is_wanted = np.asarray(pc.is_in(column.dictionary, pa.array(sorted(types), pa.string())))
+    indices = np.asarray(column.indices)
+    if len(wanted := np.flatnonzero(is_wanted)) <= _FEW:
+        mask = np.zeros(len(table), bool)
+        for number in wanted.tolist():
+            mask |= indices == number
+    else:
+        mask = is_wanted[indices]
+    rows = np.flatnonzero(mask)
     return table if len(rows) == len(table) else table.take(rows)
 
 

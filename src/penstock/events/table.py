@@ -42,6 +42,9 @@ KINDS = {
 }
 """The types of attribute columns, with their names in errors."""
 Where = Callable[[int], str]
+_FEW = 1 << 20
+_ZEROS = pa.py_buffer(np.zeros(_FEW, np.int64))
+"""The bytes of all constant columns that are not very long. They are never written, so they take no memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +185,7 @@ def constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
     >>> constant("door-1", NAME, 2).to_pylist(), constant(None, pa.int64(), 1).to_pylist()
     (['door-1', 'door-1'], [None])
     """
-    zeros = pa.py_buffer(np.zeros(length + 1, np.int64))
+    zeros = _ZEROS if length < _FEW else pa.py_buffer(np.zeros(length + 1, np.int64))
     if pa.types.is_dictionary(kind):
         indices = pa.Array.from_buffers(pa.int32(), length, [None, zeros], null_count=0)
         return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()))
