@@ -34,7 +34,7 @@ def hashed(column: pa.Array) -> Words:
     >>> first == third, first == second
     (True, False)
     """
-    offsets, data = _parts(column)
+    offsets, data = _offsets(column), _bytes(column)
     result = np.empty(len(column), np.uint64)
     for start in range(0, len(column), _ROWS):
         rows = slice(start, min(start + _ROWS, len(column)))
@@ -42,14 +42,19 @@ def hashed(column: pa.Array) -> Words:
     return result
 
 
-def _parts(column: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """Where each text begins and the last one ends, and the bytes of all, at least a word of them."""
-    _, places, content = column.buffers()
+def _offsets(column: pa.Array) -> npt.NDArray[np.int32]:
+    """Where each text begins and the last one ends."""
+    places = column.buffers()[1]
     if places is None or not len(column):
-        return np.zeros(len(column) + 1, np.int32), np.zeros(_WORD, np.uint8)
-    offsets = np.frombuffer(places, np.int32, len(column) + 1, column.offset * 4)
-    data = np.frombuffer(content, np.uint8) if content is not None else np.zeros(0, np.uint8)
-    return offsets, data if len(data) >= _WORD else np.pad(data, (0, _WORD))
+        return np.zeros(len(column) + 1, np.int32)
+    return np.frombuffer(places, np.int32, len(column) + 1, column.offset * 4)
+
+
+def _bytes(column: pa.Array) -> npt.NDArray[np.uint8]:
+    """The bytes of all texts, at least a word of them."""
+    content = column.buffers()[2]
+    data = np.frombuffer(b"" if content is None else content, np.uint8)
+    return data if len(data) >= _WORD else np.pad(data, (0, _WORD))
 
 
 def _hashed(places: npt.NDArray[np.int32], data: npt.NDArray[np.uint8]) -> Words:
@@ -85,7 +90,7 @@ def is_rising(column: pa.Array) -> bool:
     """
     if len(column) < 2:
         return True
-    longer = np.diff(np.diff(_parts(column)[0]))
+    longer = np.diff(np.diff(_offsets(column)))
     if longer.min() < 0:
         return False
     after = pc.greater(column.slice(1), column.slice(0, len(column) - 1))
@@ -102,4 +107,4 @@ def shortest(column: pa.Array) -> int:
     """
     if column.null_count or not len(column):
         return 0
-    return int(np.diff(_parts(column)[0]).min())
+    return int(np.diff(_offsets(column)).min())
