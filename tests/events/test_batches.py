@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 from unittest import mock
 
@@ -50,7 +51,7 @@ def whole(paths, types=None, attributes=None, columns=None):
 
 
 def streamed(batches):
-    found = [event for batch in batches for event in batch.table.to_events()]
+    found = [event for table in batches for event in table.to_events()]
     return [(event.weak_key, event.type, event.attributes) for event in found]
 
 
@@ -147,6 +148,20 @@ def test_a_column_that_is_not_needed_is_an_error_all_the_same(tmp_path, column):
     assert not batches.holds
     with pytest.raises(DataError):
         read_events([path])
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_events_of_one_instant_may_stand_anyhow_and_others_near_their_place(tmp_path, ending):
+    many = [("A", "s", str(id), at, 1, "x") for id, at in enumerate([2, 1, 2, 2, 2, 2, 2, 2, 3, 5, 5, 5], 95)]
+    path = write(table_of(many), tmp_path / f"a{ending}")
+    with mock.patch.object(csvpieces, "_ROW", 25):
+        batches = read_batches([path], rows=3)
+        tables = list(batches)
+    assert batches.holds
+    assert len(tables) > 1
+    assert streamed(tables) == whole([path])[0]
+    ends = [table.field("hi").to_pylist() for table in tables]
+    assert all(one[-1] < two[0] for one, two in pairwise(ends))
 
 
 def test_json_lines_and_what_cannot_be_read_are_left_to_whole_reading(tmp_path):

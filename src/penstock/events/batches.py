@@ -1,4 +1,4 @@
-"""Files of events that are in order, read piece by piece, so that the memory they take does not grow with them.
+"""Files of events that are about in order, read piece by piece, so that the memory they take does not grow with them.
 
 Nothing is assumed: while pieces are read it is checked that whole reading (`penstock.events.files.read_events`, then
 `penstock.events.order.ordered`) would give the same events in the same order. Where it would not, or may not, or where
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
@@ -22,11 +21,10 @@ from penstock.events.csvpieces import CsvPieces, UnusualError
 from penstock.events.files import event_files
 from penstock.events.identity import with_ids
 from penstock.events.mapping import Columns
-from penstock.events.order import in_weak_order
+from penstock.events.order import weakly_sorted
 from penstock.events.parquetfile import ParquetPieces
 from penstock.events.repeats import Names
-from penstock.events.stamp import WeakKey
-from penstock.events.table import EventTable
+from penstock.events.table import EventTable, concat
 
 ROWS = 1 << 18
 """Rows that are read together: enough for columns to pay, few enough for the memory that they take."""
@@ -34,17 +32,6 @@ ROWS = 1 << 18
 
 _FEW = 4
 """As many types are faster compared than looked up."""
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Events that were read together: those of the wanted types, and what is to be known of the others."""
-
-    table: EventTable
-    rows: int
-    """How many events were read, of all types."""
-    last: int
-    """The largest ``hi`` of all events read so far, of all types."""
 
 
 def read_batches(
@@ -55,7 +42,10 @@ def read_batches(
     wanted_attributes: frozenset[str] | None = None,
     rows: int = ROWS,
 ) -> EventBatches:
-    """Read the events of files and folders in batches, if they can be read so.
+    """Read the events of files and folders in batches, each of them a table, if they can be read so.
+
+    This can be done if the files are sorted by time; events that stand near their place or end at the same instant may
+    stand anyhow.
 
     Args:
         paths: Files and folders, as for `penstock.events.files.read_events`.
@@ -65,19 +55,18 @@ def read_batches(
         rows: About how many rows are read together.
 
     >>> batches = read_batches([])
-    >>> [len(batch.table) for batch in batches], batches.holds
+    >>> [len(table) for table in batches], batches.holds
     ([], True)
     """
     return EventBatches(event_files(paths), columns or Columns(), wanted_types, wanted_attributes, rows)
 
 
 class EventBatches:
-    """The batches of some files, to be iterated over once.
+    """The batches of some files, to be iterated over once: all events of the wanted types in the weak order.
 
-    Only when all have been taken does ``holds`` say whether they are what whole reading gives: all events in the weak
-    order, none of them repeated, without errors. Until then it says whether this may still be so; when it is not, the
-    iteration ends early. What was made of the batches is worth nothing then, and nothing was reported: read the files
-    whole.
+    Only when all have been taken does ``holds`` say whether they are what whole reading gives, without repeated events
+    and without errors. Until then it says whether this may still be so; when it is not, the iteration ends early. What
+    was made of the batches is worth nothing then, and nothing was reported: read the files whole.
     """
 
     def __init__(
@@ -90,7 +79,6 @@ class EventBatches:
     ) -> None:
         self._types, self._attributes = types, attributes
         self._names = Names()
-        self._end: WeakKey | None = None
         self.holds = True
         self.rows = 0
         """How many events have been read, of all types."""
@@ -108,34 +96,47 @@ class EventBatches:
         """A table without events, with all attributes that the files have, wanted or not; None if there is no file."""
         return self._pieces[0].blank if self._pieces else None
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[EventTable]:
+        waiting: EventTable | None = None  # until it is known that nothing that follows belongs before its end
+        for table in self._tables():
+            if waiting is not None:
+                waiting, table = self._divided(waiting, table)
+                if not self.holds:
+                    return
+                if len(waiting):
+                    yield waiting
+            waiting = table
+        self.holds = self.holds and self._names.are_different()
+        if waiting is not None and self.holds:
+            yield waiting
+
+    def _tables(self) -> Iterator[EventTable]:
+        """The events of each piece in the weak order, as long as nothing is wrong."""
         for pieces in self._pieces if self.holds else ():
             try:
                 for table in _ahead(pieces):
-                    batch = self._batch(table, pieces.has_ids)
+                    kept = self._kept(table, pieces.has_ids)
                     if not self.holds:
                         return
-                    yield batch
+                    if len(kept):
+                        yield weakly_sorted(kept)
             except (DataError, UnusualError, OSError, pa.ArrowInvalid):
                 self.holds = False
                 return
-        self.holds = self.holds and self._names.are_different()
 
-    def _batch(self, table: EventTable, has_ids: bool) -> Batch:
-        hi = np.asarray(table.field("hi"))
-        count = len(hi)
-        self.rows += count
-        if count:
-            self.last = max(int(hi.max()), int(hi.max()) if self.last is None else self.last)
+    def _kept(self, table: EventTable, has_ids: bool) -> EventTable:
+        """What is wanted of a piece, when everything in it has been looked at."""
+        if len(table):
+            last = int(np.asarray(table.field("hi")).max())
+            self.last = last if self.last is None else max(last, self.last)
+        self.rows += len(table)
         if has_ids:
             self._take_names(table)
-            table = _of_types(_with_attributes(table, self._attributes), self._types)
-        else:  # an id that is made of what an event says is not that of an event of another type
-            table = with_ids(_of_types(table, self._types))
-            self._take_names(table)
-            table = _with_attributes(table, self._attributes)
-        self._check_order(table)
-        return Batch(table, count, -(2**63) if self.last is None else self.last)
+            return _of_types(_with_attributes(table, self._attributes), self._types)
+        # an id that is made of what an event says is not that of an event of another type
+        table = with_ids(_of_types(table, self._types))
+        self._take_names(table)
+        return _with_attributes(table, self._attributes)
 
     def _take_names(self, table: EventTable) -> None:
         ids = table.field("id")
@@ -145,11 +146,14 @@ class EventBatches:
             self._names.take(table.field("source"), ids)
             self.holds = self.holds and self._names.is_known
 
-    def _check_order(self, table: EventTable) -> None:
-        if len(table) and self.holds:
-            first, last = table.record(0).weak_key, table.record(len(table) - 1).weak_key
-            self.holds = in_weak_order(table) and (self._end is None or self._end < first)
-            self._end = last
+    def _divided(self, first: EventTable, second: EventTable) -> tuple[EventTable, EventTable]:
+        """The two in the weak order, so that what ends at one instant is in one of them."""
+        ends, begin = np.asarray(first.field("hi")), int(np.asarray(second.field("hi"))[0])
+        self.holds = bool(ends[-1] <= begin)
+        if not self.holds or ends[-1] < begin:
+            return first, second
+        cut = int(np.searchsorted(ends, begin))
+        return first.slice(0, cut), weakly_sorted(concat([first.slice(cut), second]))
 
 
 def _pieces(path: Path, columns: Columns, attributes: frozenset[str] | None, rows: int) -> ParquetPieces | CsvPieces:

@@ -29,7 +29,7 @@ def ordered(table: EventTable) -> tuple[EventTable, int]:
     """
     rows, names = _repeated(table)
     if not len(rows):
-        return (table if in_weak_order(table) else table.take(_weak_order(table))), 0
+        return weakly_sorted(table), 0
     table = table.take(_ties_by_content(table, rows))
     order = _weak_order(table)
     places = np.empty(len(order), np.int64)
@@ -38,6 +38,16 @@ def ordered(table: EventTable) -> tuple[EventTable, int]:
     kept = np.ones(len(order), bool)
     kept[places[rows[_all_but_first(names, places[rows])]]] = False
     return table.take(order[kept]), len(order) - int(kept.sum())
+
+
+def weakly_sorted(table: EventTable) -> EventTable:
+    """The events in the weak order, repeated ones too; those that are equal there stay in their order.
+
+    >>> from penstock.events.records import from_dicts
+    >>> weakly_sorted(from_dicts([{"type": "B", "time": 9}, {"type": "A", "time": 5}])).field("type").to_pylist()
+    ['A', 'B']
+    """
+    return table if in_weak_order(table) else table.take(_weak_order(table))
 
 
 def in_weak_order(table: EventTable) -> bool:
