@@ -67,6 +67,16 @@ def of_values(values: Sequence[Any], unit: str | None = None, zone: str | None =
     return _one_by_one(values, lambda value, up: instant(value, unit, zone, up))
 
 
+def of_texts(column: pa.Array, unit: str | None = None, zone: str | None = None) -> Instants:
+    """The times in a column of RFC 3339 texts without nulls.
+
+    >>> import pyarrow
+    >>> of_texts(pyarrow.array(["1970-01-01T00:00:01Z"])).down.tolist()
+    [1000000]
+    """
+    return _texts(column, unit, zone, numbers=False)
+
+
 def of_column(column: pa.Array, unit: str | None = None, zone: str | None = None) -> Instants:
     """The times in a column of numbers, time stamps, dates or text (RFC 3339, or digits).
 

@@ -6,7 +6,7 @@ can say what is wrong with it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from itertools import chain
 from operator import itemgetter
 from typing import Any, NoReturn
@@ -20,8 +20,9 @@ from penstock.events.stamps import stamps
 from penstock.events.table import EventTable, constant, make_table
 
 _REQUIRED = ({"type", "time"}, {"type", "lo", "hi"})
-_IGNORED = {"specversion", "subject", "datacontenttype", "dataschema"}
-_OPTIONAL = {"source", "id", "seq", "data"} | _IGNORED
+IGNORED = {"specversion", "subject", "datacontenttype", "dataschema"}
+"""The keys of CloudEvents that say nothing about the event."""
+_OPTIONAL = {"source", "id", "seq", "data"} | IGNORED
 _PLAIN: dict[type, pa.DataType] = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
 _NOTHING = type(None)
 
@@ -37,18 +38,23 @@ def uniform_table(records: Sequence[Any], columns: Columns) -> EventTable | None
     {'door': 'D1'}
     >>> uniform_table([{"type": "Open", "time": "soon"}], Columns())
     """
-    if not records or columns.renames or set(map(type, records)) != {dict} or not _has_known_keys(records[0]):
+    if not records or columns.renames or set(map(type, records)) != {dict} or not has_known_keys(records[0].keys()):
         return None
     if set(map(len, records)) != {len(records[0])}:
         return None
     try:
-        return _table({key: list(map(itemgetter(key), records)) for key in records[0] if key not in _IGNORED}, columns)
+        return _table({key: list(map(itemgetter(key), records)) for key in records[0] if key not in IGNORED}, columns)
     except (_UnusualError, KeyError, OverflowError, UnicodeEncodeError):
         return None
 
 
-def _has_known_keys(record: Mapping[Any, Any]) -> bool:
-    return any(required <= record.keys() <= required | _OPTIONAL for required in _REQUIRED)
+def has_known_keys(keys: Set[Any]) -> bool:
+    """Whether these are the keys of an ordinary record: a type, a time or an interval, and what is often beside them.
+
+    >>> has_known_keys({"type", "time", "data"}), has_known_keys({"type", "time", "lo", "hi"})
+    (True, False)
+    """
+    return any(required <= keys <= required | _OPTIONAL for required in _REQUIRED)
 
 
 def _table(values: dict[str, list[Any]], columns: Columns) -> EventTable:
