@@ -1,7 +1,8 @@
 import json
 from unittest import mock
 
-from hypothesis import example, given
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import DataError
@@ -79,12 +80,37 @@ def test_what_is_read_by_columns_is_what_is_read_line_by_line(records, several, 
 
 
 @given(st.binary(max_size=40))
-@example(b'{"type": "A", "time": 1}\n{"type": "\xff", "time": 1}')
-@example(b'{"type": "A", "time": 1} {"type": "A",\n"time": 2}')
-@example(b'{"type": "A", "time": 1} {"type": "A", "time": 2}\n{"type": "A", "data": {}\n, "time": 2}')
-@example(b'{"type": "A", "time": 1, "subject": Infinity}')
 def test_any_bytes_are_taken_alike(content):
     agree(content)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        b'{"type": "\xff", "time": 1}',
+        b'{"type": "A", "time": 2} {"type": "A", "time": 3}',
+        b'{"type": "A",\n"time": 2}',
+        b'{"type": "A", "time": 2} {"type": "A", "time": 3}\n{"type": "A", "data": {"v": 1}\n, "time": 2}',
+        b'{"type": "A", "time": 2, "data": {"v": 99999999999999999999}}',
+        b'{"type": "A", "time": 2, "data": {"v": 0.5}}\n{"type": "A", "time": 2, "data": {"v": 9007199254740993}}',
+        b'{"type": "A", "time": 2, "data": {"v": Infinity}}',
+        b'{"type": "A", "time": 2, "data": {"v": NaN}}',
+        b'{"type": "A", "time": 2, "subject": Infinity}',
+        b'{"type": "A", "time": 2, "data": {"d": "2026-03-01"}}',
+        b'{"type": "A", "time": 2, "source": "2026-03-01"}',
+        b'{"type": "A", "time": "2026-03-01"}',
+        b'{"type": "A", "time": 2, "other": 1}',
+        b'{"type": "A", "time": 2, "sequence": "0x10"}',
+    ],
+)
+def test_what_follows_ordinary_lines_is_taken_alike(rest):
+    agree(b'{"type": "A", "time": 1, "data": {"v": 1}}\n' + rest, sample=1)
+    agree(b'{"type": "A", "time": 1, "data": {"v": 1}}\n' + rest, sample=1, skip=True)
+
+
+@pytest.mark.parametrize("form", ['"2026-03-01T10:00:00Z"', '"2026-03-01T10:00Z"', '"2026-03-01"', '"soon"'])
+def test_times_that_are_text_are_read_as_text(form):
+    agree(f'{{"type": "A", "time": {form}, "data": {{"d": {form}}}}}'.encode())
 
 
 def test_ordinary_lines_are_read_by_columns():
