@@ -24,6 +24,22 @@ def test_a_hash_does_not_depend_on_what_stands_beside_it():
     assert together == hashed(pa.array(texts * 20_000))[-5:].tolist()
 
 
+def murmur(text: bytes) -> int:
+    """MurmurHash64A, with zeros for what is missing of the last word."""
+    most, factor = 2**64 - 1, 0xC6A4A7935BD1E995
+    found = len(text) * factor & most
+    for start in range(0, len(text), 8):
+        word = int.from_bytes(text[start : start + 8], "little") * factor & most
+        found = (found ^ (word ^ word >> 47) * factor & most) * factor & most
+    found = (found ^ found >> 47) * factor & most
+    return found ^ found >> 47
+
+
+@given(many)
+def test_hashes_are_murmur_hashes(texts):
+    assert hashed(pa.array(texts, pa.string())).tolist() == [murmur(text.encode()) for text in texts]
+
+
 @given(many, st.integers(0, 5))
 def test_rising_is_longer_or_later(texts, start):
     keys = [(len(text.encode()), text.encode()) for text in texts[start:]]
