@@ -54,7 +54,7 @@ def _texts_of(content: bytes) -> dict[str, Any]:
     """The keys that have text in the first records, and those of their data: Arrow must not take it for times."""
     texts: dict[str, Any] = {}
     data: dict[str, Any] = {}
-    for line in content.split(b"\n", _SAMPLE)[:_SAMPLE]:
+    for line in content[:_BLOCK].split(b"\n", _SAMPLE)[:_SAMPLE]:
         record = json.loads(line)
         inner = record.get("data") if isinstance(record, dict) else None
         if not isinstance(record, dict) or not isinstance(inner, dict | None):

@@ -23,7 +23,7 @@ def read_json_lines(
     (1, 'events.jsonl, line 1')
     """
     content = content.removeprefix(b"\xef\xbb\xbf")
-    plain = content.replace(b"\r\n", b"\n").rstrip(b"\n")
+    plain = (content.replace(b"\r\n", b"\n") if b"\r" in content else content).rstrip(b"\n")
     ordinary = ordinary_table(plain, columns)
     if ordinary is not None:
         return ordinary, JsonLines(name, Lines(plain), range(1, len(ordinary) + 1))

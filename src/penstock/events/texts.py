@@ -12,7 +12,7 @@ _WORD = 8
 _MASKS = np.array([(1 << (8 * length)) - 1 for length in range(_WORD + 1)], np.uint64)
 _FACTOR = np.uint64(0xC6A4A7935BD1E995)
 _SHIFT = np.uint64(47)
-_ROWS = 1 << 14
+_ROWS = 1 << 15
 """Rows that are hashed together, so that what is computed for them stays in the processor's cache."""
 
 
@@ -96,15 +96,15 @@ def is_rising(column: pa.Array) -> bool:
     >>> is_rising(pa.array(["8", "9", "10"])), is_rising(pa.array(["8", "8"]))
     (True, False)
     """
-    if len(column) < 2:
-        return True
-    longer = np.diff(np.diff(_offsets(column)))
-    if longer.min() < 0:
+    return all(_rises(column.slice(start, _ROWS + 1)) for start in range(0, len(column) - 1, _ROWS))
+
+
+def _rises(column: pa.Array) -> bool:
+    lengths = np.diff(_offsets(column))
+    if (lengths[1:] < lengths[:-1]).any():
         return False
     after = pc.greater(column.slice(1), column.slice(0, len(column) - 1))
-    if pc.all(after).as_py():
-        return True
-    return bool(((longer > 0) | np.asarray(after)).all())
+    return pc.all(after).as_py() or bool(((lengths[1:] > lengths[:-1]) | np.asarray(after)).all())
 
 
 def shortest(column: pa.Array) -> int:
