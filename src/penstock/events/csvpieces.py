@@ -31,7 +31,7 @@ _ROW = 32
 _SAMPLE = 1 << 16
 _BOM = b"\xef\xbb\xbf"
 _TIMES = ("time", "lo", "hi", "arrival", "seq")
-_QUOTE = ord('"')
+_QUOTE, _END = b'"\n'
 _BEFORE = np.isin(np.arange(256), list(b'",\n'))
 _AFTER = np.isin(np.arange(256), list(b'",\r\n'))
 
@@ -101,7 +101,7 @@ class CsvPieces:
 
     def _parsed(self, piece: bytes, kinds: dict[str, pa.DataType]) -> pa.Table:
         _check(piece, any(kind == pa.int64() for kind in kinds.values()))
-        return pa_csv.read_csv(
+        data = pa_csv.read_csv(
             pa.BufferReader(piece),
             read_options=pa_csv.ReadOptions(column_names=self.header),
             parse_options=pa_csv.ParseOptions(newlines_in_values=b'"' in piece),
@@ -115,6 +115,9 @@ class CsvPieces:
                 false_values=["false", "False", "FALSE"],
             ),
         )
+        if b'"' in piece:
+            _check_quotes(np.frombuffer(piece, np.uint8), data.num_rows)
+        return data
 
     def _events(self, data: pa.Table) -> EventTable:
         table = from_arrow(data, self.columns)
@@ -168,33 +171,43 @@ def _cut(file: BinaryIO, length: int | None) -> Iterator[bytes]:
 def _end_of_rows(content: bytes) -> int:
     """How much of the content are whole rows: up to the last line end that is not inside quotes."""
     end = content.rfind(b"\n") + 1
-    if content.count(b'"', 0, end) % 2:
+    if b'"' in content and _count(np.frombuffer(content, np.uint8, end), _QUOTE) % 2:
         end = content.rfind(b"\n", 0, content.rfind(b'"', 0, end)) + 1
     return end
 
 
 def _check(piece: bytes, has_numbers: bool) -> None:
-    """Refuses what is read otherwise elsewhere: stray quotes, lines that end in ``\\r`` alone, 0x10 as a number."""
+    """Refuses what is read otherwise elsewhere: lines that end in ``\\r`` alone, 0x10 as a number."""
     if not piece.isascii():
         try:
             piece.decode()
         except UnicodeDecodeError:
             raise UnusualError("not UTF-8") from None
-    if b'"' in piece:
-        _check_quotes(np.frombuffer(piece, np.uint8))
     if b"\r" in piece and piece.count(b"\r") != piece.count(b"\r\n"):
         raise UnusualError("other line ends")
     if has_numbers and ((b"x" in piece and b"0x" in piece) or (b"X" in piece and b"0X" in piece)):
         raise UnusualError("numbers that are not decimal")
 
 
-def _check_quotes(piece: npt.NDArray[np.uint8]) -> None:
-    """Each quote begins or ends a cell or is doubled, so that counting them tells what is inside."""
+def _check_quotes(piece: npt.NDArray[np.uint8], rows: int) -> None:
+    """Refuses quotes by which it cannot be told where the rows end.
+
+    Either each line is a row, or each quote begins or ends a cell or is doubled, so that counting them tells what is
+    inside.
+    """
+    if _count(piece, _QUOTE) % 2:
+        raise UnusualError("a quote that is not closed")
+    if _count(piece, _END) + (piece[-1] != _END) == rows:
+        return
     places = np.flatnonzero(piece == _QUOTE)
     opening, closing = places[::2], places[1::2]
-    if len(opening) != len(closing):
-        raise UnusualError("a quote that is not closed")
     before = _BEFORE[piece[opening[opening > 0] - 1]]
     after = _AFTER[piece[closing[closing < len(piece) - 1] + 1]]
     if not before.all() or not after.all():
         raise UnusualError("a quote inside a cell")
+
+
+def _count(letters: npt.NDArray[np.uint8], letter: int) -> int:
+    return sum(
+        int(np.count_nonzero(letters[start : start + _SAMPLE] == letter)) for start in range(0, len(letters), _SAMPLE)
+    )
