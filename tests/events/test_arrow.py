@@ -289,3 +289,28 @@ def test_an_empty_table_gives_no_events_but_its_columns():
         pa.table({"type": pa.array([], pa.string()), "time": pa.array([], pa.int64()), "v": pa.array([])})
     )
     assert (len(table), table.attributes.column_names) == (0, ["v"])
+
+
+def test_columns_that_are_right_are_taken_as_they_are():
+    texts = pa.array(["A", "B", "A"]).dictionary_encode()
+    given = pa.table({"type": texts, "source": texts, "id": ["1", "2", "3"], "time": [1, 2, 3], "v": [4, 5, 6]})
+    table = from_arrow(given)
+    for column, name in ((table.field("id"), "id"), (table.field("hi"), "time"), (table.attribute("v"), "v")):
+        assert column.buffers()[-1].address == given[name].chunk(0).buffers()[-1].address
+    assert table.field("type").indices.buffers()[1].address == texts.indices.buffers()[1].address
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int8()), ["A", "A", "B"]),
+        pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), ["A", "B"]),
+        pa.DictionaryArray.from_arrays(pa.array([0, 2, 1]), ["A", "B", None]),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), [7, 8]),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), ["A", "", *map(str, range(9))]),
+    ],
+)
+def test_any_dictionary_of_names_means_what_it_says(texts):
+    sources = from_arrow(pa.table({"type": ["A"] * 3, "source": texts, "time": [1, 2, 3]})).field("source")
+    assert sources.to_pylist() == ["" if text is None else str(text) for text in texts.to_pylist()]
+    assert len(sources.dictionary.unique()) == len(sources.dictionary)

@@ -272,3 +272,7 @@ def test_a_csv_quote_that_is_not_closed_is_an_error_with_its_line(tmp_path: Path
     path.write_text('type,time,v\nA,1,2\nA,2,"3\nA,3,4\n')
     with pytest.raises(DataError, match="line 3: a quote is not closed"):
         read_events([path])
+
+
+def test_csv_numbers_may_have_a_plus_sign_and_nan_is_absent(write):
+    assert attributes(write("a.csv", "type,time,v\nA,1,+1.5\nA,2,NaN\nA,3,2\n")) == [{"v": 1.5}, {}, {"v": 2.0}]

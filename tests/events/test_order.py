@@ -1,10 +1,13 @@
 from random import Random
+from unittest import mock
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.events.order import ordered
+from penstock.events.order import in_weak_order, ordered
 from penstock.events.records import from_dicts
+from penstock.events.repeats import name_hashes
 
 texts = st.sampled_from(["", "a", "B", "é", "\uffee", "\U0001f600"])
 records = st.fixed_dictionaries(
@@ -45,3 +48,21 @@ def test_the_result_does_not_depend_on_the_order_given(many, random: Random):
 def test_what_is_in_order_is_left_as_it_is():
     table = from_dicts([{"type": "A", "id": str(n), "time": n} for n in range(3)])
     assert ordered(table)[0] is table
+
+
+@given(st.lists(records, max_size=20), st.integers(1, 3))
+def test_events_whose_hashes_coincide_are_not_repeated(many, different):
+    def coarse(sources, ids):
+        return name_hashes(sources, ids) % np.uint64(different)
+
+    with mock.patch("penstock.events.order.name_hashes", coarse):
+        found = ordered(from_dicts(many))
+    expected = ordered(from_dicts(many))
+    assert (found[0].to_events(), found[1]) == (expected[0].to_events(), expected[1])
+
+
+@given(st.lists(records, max_size=12))
+def test_what_is_said_to_be_in_order_is(many):
+    keys = [event.weak_key for event in from_dicts(many).to_events()]
+    assert in_weak_order(from_dicts(many)) == (keys == sorted(keys))
+    assert in_weak_order(ordered(from_dicts(many))[0])

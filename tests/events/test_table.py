@@ -3,7 +3,7 @@ import pytest
 
 from penstock.errors import DataError
 from penstock.events.records import from_dicts
-from penstock.events.table import FIELDS, concat, make_table
+from penstock.events.table import FIELDS, NAME, concat, constant, make_table
 
 
 def table(*values, fixed=False):
@@ -77,3 +77,12 @@ def test_rows_can_be_taken_and_sliced():
 def test_a_record_is_an_event():
     event = from_dicts([{"type": "A", "id": "1", "seq": 2, "time": 3, "data": {"v": None, "w": "x"}}]).record(0)
     assert (event.type, event.id, event.seq, event.hi, event.attributes) == ("A", "1", 2, 3, {"w": "x"})
+
+
+@pytest.mark.parametrize("kind", [*FIELDS.types, pa.float64()])
+@pytest.mark.parametrize("length", [0, 1, 70])
+def test_a_constant_column_is_what_arrow_makes_of_the_value(kind, length):
+    for value in ("x", "") if kind == NAME else (None, True, False) if kind == pa.bool_() else (None,):
+        column = constant(value, kind, length)
+        column.validate(full=True)
+        assert (column.type, column.to_pylist()) == (kind, [value] * length)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from penstock.errors import DataError
 from penstock.events.composite import is_parts_column, parts_column
-from penstock.events.convert import as_attribute, as_flag, as_text, as_whole, decoded
+from penstock.events.convert import as_attribute, as_flag, as_names, as_text, as_whole, decoded
 from penstock.events.fields import FieldError, shown
 from penstock.events.infer import inferred
 from penstock.events.instant import disagrees
@@ -26,7 +26,8 @@ from penstock.events.mapping import Columns, columns_from
 from penstock.events.naming import absent, field_columns, is_own
 from penstock.events.origin import BadRows, OnBad, Origin, origin_of
 from penstock.events.stamps import Span, stamps, unread
-from penstock.events.table import EventTable, make_table
+from penstock.events.table import NAME, EventTable, constant, make_table
+from penstock.events.texts import shortest
 
 
 def from_arrow(
@@ -119,13 +120,14 @@ class _Reading:
         names = [name for name in self.data.column_names if name not in own]
         attributes = {} if self.untyped else {name: self._attribute(name) for name in names}
         left_out = self.bad.settle(origin, on_bad)
-        kept = pa.array(np.delete(np.arange(self.data.num_rows), left_out))
-        if self.untyped:  # a cell of a bad row says nothing about the type of its column
-            attributes = {name: inferred(_column(self.data, name).take(kept)) for name in names}
-        elif left_out:
-            attributes = {name: column.take(kept) for name, column in attributes.items()}
+        if self.untyped:
+            attributes = {name: _column(self.data, name) for name in names}
         if left_out:
+            kept = pa.array(np.delete(np.arange(self.data.num_rows), left_out))
             fields = {name: column.take(kept) for name, column in fields.items()}
+            attributes = {name: column.take(kept) for name, column in attributes.items()}
+        if self.untyped:  # a cell of a bad row says nothing about the type of its column
+            attributes = {name: inferred(column) for name, column in attributes.items()}
         return make_table(fields, attributes, fixed=True)
 
     def _attribute(self, name: str) -> pa.Array:
@@ -133,14 +135,15 @@ class _Reading:
 
     def _types(self) -> pa.Array:
         if self.columns.type is not None:
-            return pa.repeat(self.columns.type, self.data.num_rows)
+            return constant(self.columns.type, NAME, self.data.num_rows)
         if "type" not in self.names:
             raise absent("type", "--type-from COLUMN or --type NAME", self.data.column_names)
         name = self.names["type"]
-        texts = as_text(name, _column(self.data, name)).fill_null("")
-        for row in np.flatnonzero(np.asarray(pc.equal(texts, ""))).tolist():
+        types = as_names(name, _column(self.data, name))
+        missing = pc.index(types.dictionary, "").as_py()
+        for row in np.flatnonzero(np.asarray(types.indices) == missing).tolist() if missing >= 0 else ():
             self.bad.add(row, FieldError(name, "is missing", hint="every event has a type"))
-        return texts
+        return types
 
     def _stamps(self) -> tuple[Ints, Ints]:
         names = self.names
@@ -191,10 +194,12 @@ class _Reading:
         return fields
 
     def _source(self, name: str) -> pa.Array:
-        return as_text(name, _column(self.data, name)).fill_null("")
+        return as_names(name, _column(self.data, name))
 
     def _id(self, name: str) -> pa.Array:
         texts = as_text(name, _column(self.data, name))
+        if shortest(texts) > 0:
+            return texts
         return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
 
     def _arrival(self, name: str) -> pa.Array:
@@ -207,7 +212,7 @@ class _Reading:
     def _uncertain(self) -> pa.Array:
         length = self.data.num_rows
         if "timekind" not in self.names or self.columns.clock_error:
-            return pa.repeat(self.columns.clock_error > 0, length)
+            return constant(self.columns.clock_error > 0, pa.bool_(), length)
         name = self.names["timekind"]
         kinds = decoded(_column(self.data, name)).cast(pa.string()).fill_null("")
         known = np.asarray(pc.is_in(kinds, pa.array(["", "uncertain", "duration"])))

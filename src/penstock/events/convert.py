@@ -10,7 +10,8 @@ from penstock.errors import DataError
 from penstock.events.fields import FieldError, whole
 from penstock.events.instants import of_column
 from penstock.events.stamps import Note
-from penstock.events.table import TIME
+from penstock.events.table import NAME, TIME
+from penstock.events.times import EARLIEST, LATEST
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -66,6 +67,8 @@ def as_attribute(name: str, column: pa.Array, zone: str | None, note: Note) -> p
 
 def _floats(column: pa.Array) -> pa.Array:
     column = column.cast(pa.float64())
+    if not pc.any(pc.is_nan(column)).as_py():
+        return column
     return pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
 
 
@@ -84,6 +87,8 @@ def _integers(name: str, column: pa.Array, note: Note) -> pa.Array:
 
 
 def _times(name: str, column: pa.Array, zone: str | None, note: Note) -> pa.Array:
+    if column.type == TIME and _are_in_range(column):
+        return column
     present = np.flatnonzero(np.asarray(column.is_valid()))
     instants = of_column(column.drop_null(), None, zone)
     for place, error in instants.bad.items():
@@ -91,6 +96,27 @@ def _times(name: str, column: pa.Array, zone: str | None, note: Note) -> pa.Arra
     values = np.zeros(len(column), np.int64)
     values[present] = instants.down
     return pa.array(values, mask=np.asarray(column.is_null())).cast(TIME)
+
+
+def _are_in_range(column: pa.Array) -> bool:
+    ends = pc.min_max(column.cast(pa.int64())).as_py()
+    return ends["min"] is None or bool(ends["min"] >= EARLIEST and ends["max"] <= LATEST)
+
+
+def as_names(name: str, column: pa.Array) -> pa.DictionaryArray:
+    """A column of types or sources: text, or whole numbers that stand for their digits; absent ones are empty.
+
+    A dictionary that is there is kept, if it is small and says each thing once.
+
+    >>> as_names("type", pa.array(["A", None])).to_pylist()
+    ['A', '']
+    """
+    if pa.types.is_dictionary(column.type) and not column.null_count and len(column.dictionary) <= len(column):
+        names = as_text(name, column.dictionary)
+        if not names.null_count and len(names.unique()) == len(names):
+            same = column.type == NAME
+            return column if same else pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), names)
+    return as_text(name, column).fill_null("").dictionary_encode()
 
 
 def as_text(name: str, column: pa.Array) -> pa.Array:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,9 +9,10 @@ import pyarrow.csv as pa_csv
 
 from penstock.errors import DataError
 from penstock.events.arrow import from_arrow
-from penstock.events.fields import FieldError
+from penstock.events.csvpieces import CsvPieces, UnusualError
+from penstock.events.csvrows import CsvRows
 from penstock.events.mapping import Columns
-from penstock.events.origin import OnBad, Origin, file_line
+from penstock.events.origin import OnBad, Origin
 from penstock.events.table import EventTable
 
 
@@ -23,6 +21,9 @@ def read_csv(path: Path, columns: Columns, on_bad: OnBad | None = None) -> tuple
 
     Attributes have the type that all values of their column have; empty cells are absent.
     """
+    ordinary = _ordinary(path, columns)
+    if ordinary is not None:
+        return ordinary, CsvRows(path, columns.names)
     _check_text(path)
     rows = CsvRows(path, columns.names)
     if not rows.header:
@@ -34,6 +35,15 @@ def read_csv(path: Path, columns: Columns, on_bad: OnBad | None = None) -> tuple
         if error.place is not None:
             raise
         raise DataError(f"{path}: {error.message}", hint=error.hint) from None
+
+
+def _ordinary(path: Path, columns: Columns) -> EventTable | None:
+    """The events of a file that has nothing unusual, which is read much faster; None for any other."""
+    try:
+        (table,) = CsvPieces(path, columns, None, None)
+    except (UnusualError, DataError, pa.ArrowInvalid):
+        return None
+    return table
 
 
 def _check_text(path: Path) -> None:
@@ -83,58 +93,3 @@ def _texts(path: Path, rows: CsvRows, on_bad: OnBad | None) -> pa.Table:
             raise error
         on_bad(error)
     return table
-
-
-class CsvRows:
-    """The rows of a CSV file as they stand in it, read again only when an error has to name one."""
-
-    def __init__(self, path: Path, names: tuple[str, ...] | None = None) -> None:
-        self.path = path
-        self.names = names
-        line, first = next(self._parsed(), (0, []))
-        self.header = list(names) if names and first else [cell.strip() for cell in first]
-        self.header_lines = 0 if names else line + sum(cell.count("\n") for cell in first)
-
-    def where(self, row: int) -> str:
-        """The row's place in words."""
-        return f"{self.path}, line {self._whole_rows[row][0]}"
-
-    def located(self, row: int, error: DataError) -> DataError:
-        """The error with the row's line and, for a field, a caret below its cell."""
-        line, cells = self._whole_rows[row]
-        column = self.header.index(error.field) if isinstance(error, FieldError) else None
-        return self._error(line, cells, column, error.message, error.hint)
-
-    def ragged(self) -> Iterator[DataError]:
-        """The errors about rows that have more or fewer cells than the header."""
-        for line, cells in self._data():
-            if len(cells) != len(self.header):
-                message = f"expected {len(self.header)} cells, found {len(cells)}"
-                yield self._error(line, cells, None, message, "a cell that contains commas stands in double quotes")
-
-    @cached_property
-    def _whole_rows(self) -> list[tuple[int, list[str]]]:
-        return [(line, cells) for line, cells in self._data() if len(cells) == len(self.header)]
-
-    def _data(self) -> Iterator[tuple[int, list[str]]]:
-        parsed = self._parsed()
-        if not self.names:
-            next(parsed, None)
-        return parsed
-
-    def _parsed(self) -> Iterator[tuple[int, list[str]]]:
-        """The line on which each row begins, and its cells; blank lines are no rows."""
-        with self.path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            before = 0
-            for cells in reader:
-                if cells:
-                    yield before + 1, cells
-                before = reader.line_num
-
-    def _error(self, line: int, cells: list[str], column: int | None, message: str, hint: str | None) -> DataError:
-        text = ",".join(cells).replace("\n", " ")
-        start = 0 if column is None else len(",".join(cells[:column])) + (column > 0)
-        end = len(text) if column is None else start + len(cells[column])
-        place = file_line(str(self.path), line, text, start, end)
-        return DataError(message, hint=hint, place=place)

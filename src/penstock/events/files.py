@@ -8,16 +8,13 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from penstock.errors import DataError
-from penstock.events.arrow import from_arrow
 from penstock.events.csvfile import read_csv
 from penstock.events.identity import with_ids
 from penstock.events.jsonlines import read_json_lines
 from penstock.events.mapping import Columns
-from penstock.events.origin import Numbered, OnBad, Origin
+from penstock.events.origin import OnBad, Origin
+from penstock.events.parquetfile import read_parquet
 from penstock.events.table import EventTable, concat
 
 FORMATS = (".jsonl", ".csv", ".parquet")
@@ -111,21 +108,6 @@ def _from_file(path: Path, columns: Columns, on_bad: OnBad | None) -> tuple[Even
     try:
         if _format(path) == ".jsonl":
             return read_json_lines(path.read_bytes(), str(path), columns, on_bad)
-        return read_csv(path, columns, on_bad) if _format(path) == ".csv" else _parquet(path, columns, on_bad)
+        return read_csv(path, columns, on_bad) if _format(path) == ".csv" else read_parquet(path, columns, on_bad)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}", hint="check the file") from None
-
-
-def _parquet(path: Path, columns: Columns, on_bad: OnBad | None) -> tuple[EventTable, Origin]:
-    origin = Numbered(f"{path}, row")
-    try:
-        with pq.ParquetFile(path) as file:
-            data = file.read()
-    except pa.ArrowInvalid as error:
-        raise DataError(f"{path}: this is no Parquet file: {error}", hint="check the file") from None
-    try:
-        return from_arrow(data, columns, on_bad=on_bad, origin=origin), origin
-    except DataError as error:
-        if error.message.startswith(str(path)):
-            raise
-        raise DataError(f"{path}: {error.message}", hint=error.hint) from None

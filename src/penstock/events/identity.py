@@ -8,14 +8,18 @@ text. Repeated ones are numbered, ``<hash>``, ``<hash>-2``, ``<hash>-3``.
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
-from hashlib import blake2b
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.events.table import TIME, EventTable
+from penstock.events.texts import Words, hashed
 from penstock.events.times import format_time
+
+_ROWS = 1 << 16
+"""Rows whose content is written out together, because it takes much more room than they do."""
+_PAIRS = np.array([f"{byte:02x}" for byte in range(256)], "S2")
 
 
 def with_ids(table: EventTable, seen: MutableMapping[str, int] | None = None) -> EventTable:
@@ -30,19 +34,26 @@ def with_ids(table: EventTable, seen: MutableMapping[str, int] | None = None) ->
     (16, True)
     """
     ids = table.field("id")
-    rows = np.flatnonzero(np.asarray(ids.is_null()))
-    if not len(rows):
+    if not ids.null_count:
         return table
-    numbered = _numbered(hashes(table.take(rows)), {} if seen is None else seen)
-    return table.replaced("id", pc.replace_with_mask(ids, ids.is_null(), pa.array(numbered, pa.string())))
+    absent = ids.is_null()
+    numbers = _numbers(table if ids.null_count == len(ids) else table.take(np.flatnonzero(np.asarray(absent))))
+    made = _digits(numbers) if seen is None and not _has_equal(numbers) else _numbered(_digits(numbers), seen)
+    return table.replaced("id", made if len(made) == len(ids) else pc.replace_with_mask(ids, absent, made))
 
 
-def _numbered(names: list[str], seen: MutableMapping[str, int]) -> list[str]:
+def _has_equal(numbers: Words) -> bool:
+    ordered = np.sort(numbers)
+    return bool((ordered[1:] == ordered[:-1]).any())
+
+
+def _numbered(names: pa.Array, seen: MutableMapping[str, int] | None) -> pa.Array:
+    seen = {} if seen is None else seen
     numbered = []
-    for name in names:
+    for name in names.to_pylist():
         count = seen[name] = seen.get(name, 0) + 1
         numbered.append(name if count == 1 else f"{name}-{count}")
-    return numbered
+    return pa.array(numbered, pa.string())
 
 
 def hashes(table: EventTable) -> list[str]:
@@ -53,7 +64,22 @@ def hashes(table: EventTable) -> list[str]:
     >>> hashes(one) == hashes(two)
     True
     """
-    return [blake2b(text, digest_size=8).hexdigest() for text in content(table).to_pylist()]
+    found: list[str] = _digits(_numbers(table)).to_pylist()
+    return found
+
+
+def _numbers(table: EventTable) -> Words:
+    numbers = np.empty(len(table), np.uint64)
+    for start in range(0, len(table), _ROWS):
+        numbers[start : start + _ROWS] = hashed(content(table.slice(start, _ROWS)))
+    return numbers
+
+
+def _digits(numbers: Words) -> pa.Array:
+    """Each number as 16 hexadecimal digits."""
+    letters = _PAIRS[numbers.astype(">u8").view(np.uint8)]
+    offsets = np.arange(len(numbers) + 1, dtype=np.int32) * np.int32(16)
+    return pa.StringArray.from_buffers(len(numbers), pa.py_buffer(offsets), pa.py_buffer(letters))
 
 
 def content(table: EventTable) -> pa.Array:
@@ -64,12 +90,11 @@ def content(table: EventTable) -> pa.Array:
     [b'type=t1:A;source=t0:;lo=n5;hi=n5;1:v=n1']
     """
     names = ("type", "source", "seq", "lo", "hi", "parts", "arrival")
-    fields = [_labelled(name, table.field(name)) for name in names]
-    fields += [_labelled(name, _raised(table.field(name))) for name in ("uncertain", "retracted")]
-    attributes = [
-        _labelled(f"{len(name.encode())}:{name}", table.attribute(name)) for name in table.attributes.column_names
-    ]
-    joined = pc.binary_join_element_wise(*fields, *attributes, ";", null_handling="skip")
+    fields = {name: table.field(name) for name in names}
+    fields |= {name: _raised(table.field(name)) for name in ("uncertain", "retracted")}
+    fields |= {f"{len(name.encode())}:{name}": table.attribute(name) for name in table.attributes.column_names}
+    said = [_said(label, column) for label, column in fields.items() if column.null_count < len(column)]
+    joined = pc.binary_join_element_wise(*said, ";", null_handling="skip") if said else pa.array([], pa.string())
     return joined.cast(pa.binary())
 
 
@@ -78,32 +103,28 @@ def _raised(column: pa.Array) -> pa.Array:
     return pc.if_else(column, column, pa.scalar(None, pa.bool_()))
 
 
-def _labelled(label: str, column: pa.Array) -> pa.Array:
-    return pc.binary_join_element_wise(pa.scalar(label), _said(column), "=")
-
-
-def _said(column: pa.Array) -> pa.Array:
-    """Each value in one form: its kind, and the value; null where it is absent."""
+def _said(label: str, column: pa.Array) -> pa.Array:
+    """Each value in one form: what it is called, its kind, and the value; null where it is absent."""
     if pa.types.is_dictionary(column.type):
-        return _text(column.dictionary).take(column.indices)
+        return _text(label, column.dictionary).take(column.indices)
     if column.type == pa.string():
-        return _text(column)
+        return _text(label, column)
     if column.type == TIME:
-        return _text(_distinct(column.cast(pa.int64()), format_time))
+        return _text(label, _distinct(column.cast(pa.int64()), format_time))
     if column.type == pa.float64():
-        return _number(_distinct(column, _decimal))
+        return _after(f"{label}=n", _distinct(column, _decimal))
     if column.type == pa.bool_():
-        return pc.binary_join_element_wise("b", column.cast(pa.string()), "")
-    return _number(column.cast(pa.string()))
+        return _after(f"{label}=b", column.cast(pa.string()))
+    return _after(f"{label}=n", column.cast(pa.string()))
 
 
-def _text(column: pa.Array) -> pa.Array:
+def _text(label: str, column: pa.Array) -> pa.Array:
     length = pc.binary_length(column).cast(pa.string())
-    return pc.binary_join_element_wise("t", length, ":", column, "")
+    return pc.binary_join_element_wise(f"{label}=t", length, ":", column, "")
 
 
-def _number(column: pa.Array) -> pa.Array:
-    return pc.binary_join_element_wise("n", column, "")
+def _after(beginning: str, column: pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise(beginning, column, "")
 
 
 def _distinct(column: pa.Array, write: Callable[..., str]) -> pa.Array:

@@ -67,6 +67,16 @@ def of_values(values: Sequence[Any], unit: str | None = None, zone: str | None =
     return _one_by_one(values, lambda value, up: instant(value, unit, zone, up))
 
 
+def of_texts(column: pa.Array, unit: str | None = None, zone: str | None = None) -> Instants:
+    """The times in a column of RFC 3339 texts without nulls.
+
+    >>> import pyarrow
+    >>> of_texts(pyarrow.array(["1970-01-01T00:00:01Z"])).down.tolist()
+    [1000000]
+    """
+    return _texts(column, unit, zone, numbers=False)
+
+
 def of_column(column: pa.Array, unit: str | None = None, zone: str | None = None) -> Instants:
     """The times in a column of numbers, time stamps, dates or text (RFC 3339, or digits).
 
@@ -105,6 +115,15 @@ def _present(column: pa.Array, unit: str | None, zone: str | None) -> Instants:
     raise DataError(f"{kind} is no kind of time", hint="times are numbers, time stamps, dates or RFC 3339 text")
 
 
+def are_digits(column: pa.Array) -> bool:
+    """Whether all texts, of which there is one at least, are numbers written with a few digits only.
+
+    >>> are_digits(pa.array(["5", "-12"])), are_digits(pa.array(["5.0"]))
+    (True, False)
+    """
+    return column.null_count < len(column) and pc.all(pc.match_substring_regex(column, _WHOLE)).as_py() is True
+
+
 def _as_int64(column: pa.Array) -> Ints:
     """Whole numbers of any width; what does not fit is far outside the years that we know anyway."""
     if pa.types.is_uint64(column.type):
@@ -117,13 +136,17 @@ def _integers(values: Ints, unit: str | None) -> Instants:
     scale = unit_of(unit)
     if scale.denominator > 1:
         return _in_range(values // scale.denominator, -(-values // scale.denominator), values)
+    if scale == 1:
+        return _in_range(values, values, values)
     most = LATEST // scale.numerator + 1
     scaled = np.clip(values, -most, most) * scale.numerator
     return _in_range(scaled, scaled, values)
 
 
 def _in_range(down: Ints, up: Ints, given: npt.NDArray[Any]) -> Instants:
-    bad = {}
+    bad: dict[int, DataError] = {}
+    if not len(down) or (down.min() >= EARLIEST and up.max() <= LATEST):
+        return Instants(down, up, bad)
     for row in np.flatnonzero((down < EARLIEST) | (up > LATEST)).tolist():
         try:
             in_range(LATEST + 1, given[row].item())

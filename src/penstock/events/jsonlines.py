@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 from penstock.errors import DataError
+from penstock.events.jsoncolumns import ordinary_table
 from penstock.events.mapping import Columns
-from penstock.events.origin import JsonLines, OnBad, Origin, file_line
+from penstock.events.origin import JsonLines, Lines, OnBad, Origin, file_line
 from penstock.events.records import from_dicts
 from penstock.events.table import EventTable
 
@@ -21,10 +22,15 @@ def read_json_lines(
     >>> len(table), origin.where(0)
     (1, 'events.jsonl, line 1')
     """
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    plain = (content.replace(b"\r\n", b"\n") if b"\r" in content else content).rstrip(b"\n")
+    ordinary = ordinary_table(plain, columns)
+    if ordinary is not None:
+        return ordinary, JsonLines(name, Lines(plain), range(1, len(ordinary) + 1))
     records: list[Any] = []
     lines: list[str] = []
     numbers: list[int] = []
-    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    for number, raw in enumerate(content.split(b"\n"), 1):
         if not raw or raw.isspace():
             continue
         try:

@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 from penstock.errors import DataError, Place
 from penstock.events.fields import FieldError
@@ -74,6 +75,27 @@ def file_line(name: str, number: int, text: str, start: int = 0, end: int = 1) -
     window = text[cut : cut + _WIDTH]
     start = min(start - cut, len(window))
     return FileLine(window, start, max(start + 1, min(end - cut, len(window))), name, number, cut)
+
+
+class Lines(Sequence[str]):
+    """The lines of a text, which are told apart only when one is asked for.
+
+    >>> Lines(b"one\\ntwo")[1]
+    'two'
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._content.decode().split("\n")
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._lines[place]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from penstock.events.mapping import Columns
 from penstock.events.origin import BadRows, OnBad, Origin, origin_of
 from penstock.events.stamps import stamps, unread
 from penstock.events.table import EventTable, make_table
+from penstock.events.uniform import uniform_table
 
 
 def from_dicts(
@@ -43,6 +44,10 @@ def from_dicts(
     """
     given: dict[str, Any] = {"zone": zone, "clock_error": clock_error, "time_unit": time_unit}
     columns = replace(columns or Columns(), **{name: value for name, value in given.items() if value})
+    records = records if isinstance(records, list | tuple) else list(records)
+    uniform = uniform_table(records, columns)
+    if uniform is not None:
+        return uniform
     reading = _Reading(columns, BadRows(), [], [])
     reading.take(records)
     return reading.table(origin_of(origin), on_bad)

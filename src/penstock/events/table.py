@@ -42,6 +42,9 @@ KINDS = {
 }
 """The types of attribute columns, with their names in errors."""
 Where = Callable[[int], str]
+_FEW = 1 << 20
+_ZEROS = pa.py_buffer(np.zeros(_FEW, np.int64))
+"""The bytes of all constant columns that are not very long. They are never written, so they take no memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +90,7 @@ class EventTable:
     def take(self, indices: Any) -> EventTable:
         """The rows with these numbers, in that order."""
         rows = indices if isinstance(indices, pa.Array) else pa.array(indices, pa.int64())
-        return self._each(lambda column: column.take(rows))
+        return self._each(lambda column: _taken(column, rows))
 
     def slice(self, start: int, length: int | None = None) -> EventTable:
         """The rows from ``start`` on, no more than ``length``, without copying."""
@@ -136,6 +139,15 @@ def _values(column: pa.Array) -> list[Any]:
     return [None if at is None else datetime_of(at) for at in column.cast(pa.int64()).to_pylist()]
 
 
+def _taken(column: pa.Array, rows: pa.Array) -> pa.Array:
+    """The rows of a column; of one that says nothing, or false throughout, without looking at them."""
+    if len(column) and column.null_count == len(column):
+        return constant(None, column.type, len(rows))
+    if column.type == pa.bool_() and not column.null_count and pc.any(column).as_py() is False:
+        return constant(False, column.type, len(rows))
+    return column.take(rows)
+
+
 def _one(column: pa.ChunkedArray) -> pa.Array:
     if column.num_chunks == 1:
         return column.chunk(0)
@@ -152,7 +164,7 @@ def make_table(fields: Mapping[str, Any], attributes: Mapping[str, pa.Array], fi
     length = len(fields["lo"])
     absent: dict[str, Any] = {"source": "", "uncertain": False, "retracted": False}
     columns = [
-        _column(fields[name], kind) if name in fields else _constant(absent.get(name), kind, length)
+        _column(fields[name], kind) if name in fields else constant(absent.get(name), kind, length)
         for name, kind in zip(FIELDS.names, FIELDS.types, strict=True)
     ]
     names = sorted(attributes)
@@ -167,10 +179,24 @@ def _column(values: Any, kind: pa.DataType) -> pa.Array:
     return values if isinstance(values, pa.Array) else pa.array(values, kind)
 
 
-def _constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
-    if not pa.types.is_dictionary(kind):
-        return pa.nulls(length, kind) if value is None else pa.repeat(pa.scalar(value, kind), length)
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(length, np.int32)), pa.array([value], pa.string()))
+def constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
+    """A column of one value only. Where it is absent, false or text, its bytes are zeros that nobody has written.
+
+    >>> constant("door-1", NAME, 2).to_pylist(), constant(None, pa.int64(), 1).to_pylist()
+    (['door-1', 'door-1'], [None])
+    """
+    zeros = _ZEROS if length < _FEW else pa.py_buffer(np.zeros(length + 1, np.int64))
+    if pa.types.is_dictionary(kind):
+        indices = pa.Array.from_buffers(pa.int32(), length, [None, zeros], null_count=0)
+        return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()))
+    if value is None and kind not in (pa.string(), pa.bool_()) and not pa.types.is_primitive(kind):
+        return pa.nulls(length, kind)
+    if value is None:
+        data = [zeros, zeros, pa.py_buffer(b"")] if kind == pa.string() else [zeros, zeros]
+        return pa.Array.from_buffers(kind, length, data, null_count=length)
+    if value is False:
+        return pa.Array.from_buffers(kind, length, [None, zeros], null_count=0)
+    return pa.repeat(pa.scalar(value, kind), length)
 
 
 def concat(tables: Sequence[EventTable], where: Sequence[Where] | None = None) -> EventTable:

@@ -1,0 +1,204 @@
+"""Files of events that are about in order, read piece by piece, so that the memory they take does not grow with them.
+
+Nothing is assumed: while pieces are read it is checked that whole reading (`penstock.events.files.read_events`, then
+`penstock.events.order.ordered`) would give the same events in the same order. Where it would not, or may not, or where
+there is an error to be reported, reading in batches ends and says so, and the caller reads the files whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.errors import DataError
+from penstock.events.csvpieces import CsvPieces, UnusualError
+from penstock.events.files import event_files
+from penstock.events.identity import with_ids
+from penstock.events.mapping import Columns
+from penstock.events.order import weakly_sorted
+from penstock.events.parquetfile import ParquetPieces
+from penstock.events.repeats import Names
+from penstock.events.table import EventTable, concat
+
+ROWS = 1 << 18
+"""Rows that are read together: enough for columns to pay, few enough for the memory that they take."""
+
+
+_FEW = 4
+"""As many types are faster compared than looked up."""
+
+
+def read_batches(
+    paths: Sequence[str | PathLike[str]],
+    columns: Columns | None = None,
+    *,
+    wanted_types: frozenset[str] | None = None,
+    wanted_attributes: frozenset[str] | None = None,
+    rows: int = ROWS,
+) -> EventBatches:
+    """Read the events of files and folders in batches, each of them a table, if they can be read so.
+
+    This can be done if the files are sorted by time; events that stand near their place or end at the same instant may
+    stand anyhow.
+
+    Args:
+        paths: Files and folders, as for `penstock.events.files.read_events`.
+        columns: Which columns give which fields.
+        wanted_types: The types of events that the batches have; None for all.
+        wanted_attributes: The attributes that their events have; None for all.
+        rows: About how many rows are read together.
+
+    >>> batches = read_batches([])
+    >>> [len(table) for table in batches], batches.holds
+    ([], True)
+    """
+    return EventBatches(event_files(paths), columns or Columns(), wanted_types, wanted_attributes, rows)
+
+
+class EventBatches:
+    """The batches of some files, to be iterated over once: all events of the wanted types in the weak order.
+
+    Only when all have been taken does ``holds`` say whether they are what whole reading gives, without repeated events
+    and without errors. Until then it says whether this may still be so; when it is not, the iteration ends early. What
+    was made of the batches is worth nothing then, and nothing was reported: read the files whole.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[Path],
+        columns: Columns,
+        types: frozenset[str] | None,
+        attributes: frozenset[str] | None,
+        rows: int,
+    ) -> None:
+        self._types, self._attributes = types, attributes
+        self._names = Names()
+        self.holds = True
+        self.rows = 0
+        """How many events have been read, of all types."""
+        self.last: int | None = None
+        """The largest ``hi`` of these."""
+        self._pieces: list[ParquetPieces | CsvPieces] = []
+        try:
+            self._pieces = [_pieces(path, columns, attributes, rows) for path in files]
+            self.holds = _are_alike(self._pieces)
+        except (DataError, UnusualError, OSError, pa.ArrowInvalid):
+            self.holds = False
+
+    @property
+    def blank(self) -> EventTable | None:
+        """A table without events, with all attributes that the files have, wanted or not; None if there is no file."""
+        return self._pieces[0].blank if self._pieces else None
+
+    def __iter__(self) -> Iterator[EventTable]:
+        waiting: EventTable | None = None  # until it is known that nothing that follows belongs before its end
+        for table in self._tables():
+            if waiting is not None:
+                waiting, table = self._divided(waiting, table)
+                if not self.holds:
+                    return
+                if len(waiting):
+                    yield waiting
+            waiting = table
+        self.holds = self.holds and self._names.are_different()
+        if waiting is not None and self.holds:
+            yield waiting
+
+    def _tables(self) -> Iterator[EventTable]:
+        """The events of each piece in the weak order, as long as nothing is wrong."""
+        for pieces in self._pieces if self.holds else ():
+            try:
+                for table in _ahead(pieces):
+                    kept = self._kept(table, pieces.has_ids)
+                    if not self.holds:
+                        return
+                    if len(kept):
+                        yield weakly_sorted(kept)
+            except (DataError, UnusualError, OSError, pa.ArrowInvalid):
+                self.holds = False
+                return
+
+    def _kept(self, table: EventTable, has_ids: bool) -> EventTable:
+        """What is wanted of a piece, when everything in it has been looked at."""
+        if len(table):
+            last = int(np.asarray(table.field("hi")).max())
+            self.last = last if self.last is None else max(last, self.last)
+        self.rows += len(table)
+        if has_ids:
+            self._take_names(table)
+            return _of_types(_with_attributes(table, self._attributes), self._types)
+        # an id that is made of what an event says is not that of an event of another type
+        table = with_ids(_of_types(table, self._types))
+        self._take_names(table)
+        return _with_attributes(table, self._attributes)
+
+    def _take_names(self, table: EventTable) -> None:
+        ids = table.field("id")
+        if ids.null_count:
+            self.holds = False
+        else:
+            self._names.take(table.field("source"), ids)
+            self.holds = self.holds and self._names.is_known
+
+    def _divided(self, first: EventTable, second: EventTable) -> tuple[EventTable, EventTable]:
+        """The two in the weak order, so that what ends at one instant is in one of them."""
+        ends, begin = np.asarray(first.field("hi")), int(np.asarray(second.field("hi"))[0])
+        self.holds = bool(ends[-1] <= begin)
+        if not self.holds or ends[-1] < begin:
+            return first, second
+        cut = int(np.searchsorted(ends, begin))
+        return first.slice(0, cut), weakly_sorted(concat([first.slice(cut), second]))
+
+
+def _pieces(path: Path, columns: Columns, attributes: frozenset[str] | None, rows: int) -> ParquetPieces | CsvPieces:
+    if path.suffix.lower() == ".parquet":
+        return ParquetPieces(path, columns, attributes, rows)
+    if path.suffix.lower() == ".csv":
+        return CsvPieces(path, columns, attributes, rows)
+    raise UnusualError(f"{path} is not read in pieces")
+
+
+def _are_alike(pieces: Sequence[ParquetPieces | CsvPieces]) -> bool:
+    """Whether the attributes of all files are the same, none of them has composites, and all or none have ids."""
+    kinds = [(each.blank.attributes.schema, each.has_ids) for each in pieces]
+    return all(kind == kinds[0] for kind in kinds) and not any(each.has_parts for each in pieces)
+
+
+def _of_types(table: EventTable, types: frozenset[str] | None) -> EventTable:
+    """The events of these types."""
+    if types is None:
+        return table
+    column = table.field("type")
+    is_wanted = np.asarray(pc.is_in(column.dictionary, pa.array(sorted(types), pa.string())))
+    indices = np.asarray(column.indices)
+    if len(wanted := np.flatnonzero(is_wanted)) <= _FEW:
+        mask = np.zeros(len(table), bool)
+        for number in wanted.tolist():
+            mask |= indices == number
+    else:
+        mask = is_wanted[indices]
+    rows = np.flatnonzero(mask)
+    return table if len(rows) == len(table) else table.take(rows)
+
+
+def _with_attributes(table: EventTable, names: frozenset[str] | None) -> EventTable:
+    if names is None:
+        return table
+    chosen = [name for name in table.attributes.column_names if name in names]
+    return EventTable(table.fields, table.attributes.select(chosen), table.fixed)
+
+
+def _ahead(pieces: Iterable[EventTable]) -> Iterator[EventTable]:
+    """The same, the next one being read while one is worked on."""
+    source = iter(pieces)
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next, source, None)
+        while (piece := coming.result()) is not None:
+            coming = reader.submit(next, source, None)
+            yield piece
