@@ -79,12 +79,13 @@ class Results:
 
 
 def machine() -> str:
-    """The processor, how many of it, and the Python.
+    """The processor, how many of it, the Python, and how busy it is: others' work makes times worse.
 
     >>> machine().count(",") >= 2
     True
     """
-    return f"{_processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    busy = f"load {os.getloadavg()[0]:.1f} at the start"
+    return f"{_processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, {busy}"
 
 
 def _processor() -> str:

@@ -63,7 +63,7 @@ def measure(inputs: Inputs, query: Query, rounds: int) -> list[Measurement]:
     >>> from penstock.bench.ways import way
     >>> inputs = Inputs({"loop": way("loop")}, Stream("dense", 50, 2), "memory", Path())
     >>> [(one.way, one.found) for one in measure(inputs, QUERIES["Q1"], 1)]
-    [('loop', 12)]
+    [('loop', 16)]
     """
     found: dict[str, tuple[int, str | None]] = {}
 

@@ -50,6 +50,7 @@ def missing(names: tuple[str, ...]) -> tuple[str, ...]:
 def way(name: str) -> Way:
     """A way by its name; its package is loaded now.
 
+    >>> from penstock.bench.queries import QUERIES
     >>> way("loop").find([], QUERIES["Q1"])
     []
     """

@@ -110,12 +110,14 @@ def _folder(kept: Path | None) -> Iterator[Path]:
 
 def _measured(plan: Plan, folder: Path, bar: Bar, notes: tuple[str, ...]) -> Results:
     total = sum(1 for _ in plan.steps(folder))
+    here = machine()
     measurements: list[Measurement] = []
     for done, (title, work) in enumerate(plan.steps(folder)):
         bar.count(title, done, total)
         measurements += work()
     command = shlex.join(["penstock", *sys.argv[1:]])
-    return Results(command, tuple(measurements), notes, machine(), versions())
+    used = versions() | ({"flink": flink.VERSION} if plan.flink else {})
+    return Results(command, tuple(measurements), notes, here, used)
 
 
 def _write(request: Request, results: Results) -> None:
