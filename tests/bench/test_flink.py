@@ -9,12 +9,12 @@ from penstock.bench.queries import QUERIES
 from penstock.bench.streams import Stream
 from penstock.errors import PenstockError
 
-SAID = """read 1.5 0 0
-Q1 9.000 3 77
-read 0.5 0 0
-Q1 4.000 3 77
-read 0.6 0 0
-Q1 4.500 3 77
+SAID = """read 0.1 0.2 0 0
+Q1 1.0 1.0 3 77
+read 0.5 0.75 0 0
+Q1 4.0 5.0 3 77
+read 0.6 0.5 0 0
+Q1 4.5 4.75 3 77
 """
 
 
@@ -24,8 +24,7 @@ def test_the_warm_round_does_not_count_and_reading_is_subtracted(
     monkeypatch.setattr(flink, "_run", lambda command: SAID)
     monkeypatch.setattr(flink, "_java", lambda program: program)
     (one,) = flink.measure(Stream("main", 10, 2), [QUERIES["Q1"]], tmp_path)
-    assert (one.seconds, one.found, one.checksum, one.rounds) == (3.5, 3, "77", 2)
-    assert one.more == {"with_reading": 4.0, "reading": 0.5}
+    assert (one.seconds, one.cpu, one.found, one.checksum, one.rounds) == (3.5, 4.25, 3, "77", 2)
 
 
 def test_without_java_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import org.apache.flink.api.common.JobExecutionResult;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.cep.CEP;
 import org.apache.flink.cep.functions.PatternProcessFunction;
@@ -22,7 +24,8 @@ import org.apache.flink.util.Collector;
  *
  * <p>Arguments: the folder with the columns (`type.bin`: a byte for each event, `k.bin` and `time.bin`: 64-bit
  * integers, little-endian), how many rounds, and queries, each as NAME=SHAPE:TYPES:WINDOW, in microseconds. Each
- * round of a query prints one line: name, seconds, matches, checksum. `read` is a round without any pattern: what it
+ * round of a query prints one line: name, seconds on the clock and on
+ * processors, matches, checksum. `read` is a round without any pattern: what it
  * takes is what all others spend on making events, too.
  */
 public class CepBenchmark {
@@ -157,7 +160,7 @@ public class CepBenchmark {
         found = 0;
         checksum = 0;
         events(environment).sinkTo(new DiscardingSink<>());
-        say("read", environment.execute());
+        say("read", environment);
     }
 
     static void run(String name, String shape, String letters, long window) throws Exception {
@@ -170,11 +173,19 @@ public class CepBenchmark {
         CEP.pattern(named.keyBy(event -> event.k), pattern(shape, letters, window))
                 .process(new Take(letters.length(), lastStart))
                 .sinkTo(new DiscardingSink<>());
-        say(name, environment.execute());
+        say(name, environment);
     }
 
-    static void say(String name, JobExecutionResult result) {
-        System.out.printf("%s %.3f %d %s%n", name, result.getNetRuntime() / 1e3, found, Long.toUnsignedString(checksum));
+    static void say(String name, StreamExecutionEnvironment environment) throws Exception {
+        double before = busy();
+        double seconds = environment.execute().getNetRuntime() / 1e3;
+        String sum = Long.toUnsignedString(checksum);
+        System.out.printf(Locale.ROOT, "%s %.3f %.3f %d %s%n", name, seconds, busy() - before, found, sum);
+    }
+
+    /** Seconds that all threads of this process have spent on processors. */
+    static double busy() {
+        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime() / 1e9;
     }
 
     static long[] longs(Path path) throws Exception {

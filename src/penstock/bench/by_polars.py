@@ -42,7 +42,10 @@ def _of_type(events: pl.LazyFrame, type: str, place: int) -> pl.LazyFrame:
 
 
 def _next(left: pl.LazyFrame, right: pl.LazyFrame, place: int, **options: Any) -> pl.LazyFrame:
-    """Each row of the left with the first of the right that comes after it."""
+    """Each row of the left with the first of the right that comes after it.
+
+    Both must be sorted within each key, and stay so: of two that begin in order, neither overtakes the other.
+    """
     joined = left.join_asof(
         right,
         left_on=f"time_{place - 1}",
@@ -59,25 +62,19 @@ def _next(left: pl.LazyFrame, right: pl.LazyFrame, place: int, **options: Any) -
 
 def _chain(events: pl.LazyFrame, types: str, window: int) -> pl.LazyFrame:
     joined = _of_type(events, types[0], 0)
-    last = len(types) - 1
     for place in range(1, len(types)):
         joined = _next(joined, _of_type(events, types[place], place), place)
-        # Times rise along the chain, but a frame is in the order of its first column.
         joined = joined.filter(pl.col(f"time_{place}") - pl.col("time_0") <= window)
-        joined = joined if place == last else joined.sort(f"time_{place}")
     return joined.drop("k")
 
 
 def _repetition(events: pl.LazyFrame, types: str, window: int) -> pl.DataFrame:
     """The chain, with all of the middle between its first and its last."""
     ordered = _of_type(events, types[1], 1).sort("k", "time_1").with_row_index("row")
-    by_time = ordered.sort("time_1")
-    first = _next(_of_type(events, types[0], 0), by_time, 1).filter(pl.col("row").is_not_null()).sort("time_1")
+    first = _next(_of_type(events, types[0], 0), ordered, 1).filter(pl.col("row").is_not_null())
     whole = _next(first, _of_type(events, types[2], 2), 2).filter(pl.col("time_2") - pl.col("time_0") <= window)
-    until = by_time.select("k", pl.col("time_1").alias("time_before"), pl.col("row").alias("row_before"))
-    joined = whole.sort("time_2").join_asof(
-        until, left_on="time_2", right_on="time_before", by="k", check_sortedness=False
-    )
+    until = ordered.select("k", pl.col("time_1").alias("time_before"), pl.col("row").alias("row_before"))
+    joined = whole.join_asof(until, left_on="time_2", right_on="time_before", by="k", check_sortedness=False)
     # Together, so that a file is read once.
     middle, spans = pl.collect_all([ordered, joined.select("id_0", "time_0", "row", "row_before", "id_2", "time_2")])
     rows = pl.int_ranges(spans["row"], spans["row_before"] + 1, dtype=pl.UInt32, eager=True)

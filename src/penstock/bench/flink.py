@@ -65,23 +65,29 @@ def measure(stream: Stream, queries: Sequence[Query], folder: Path) -> list[Meas
     arguments = [str(stream.arrays(folder)), str(ROUNDS + 1), *said]
     output = _run([_java("java"), MEMORY, "-cp", _path(classes), PROGRAM, *arguments])
     lines = [line.split() for line in output.splitlines()]
-    reading = min(float(seconds) for name, seconds, _, _ in lines if name == "read")
-    return [_best(stream, one, [line for line in lines if line[0] == one.name][1:], reading) for one in queries]
+    warm = lines[1 + len(queries) :]
+    return [_best(stream, one, [line for line in warm if line[0] in ("read", one.name)]) for one in queries]
 
 
-def _best(stream: Stream, query: Query, lines: list[list[str]], reading: float) -> Measurement:
-    _, seconds, found, checksum = min(lines, key=lambda line: float(line[1]))
+def _best(stream: Stream, query: Query, lines: list[list[str]]) -> Measurement:
+    reading, whole = ([line for line in lines if line[0] == name] for name in ("read", query.name))
+    seconds, cpu = (_least(whole, column) - _least(reading, column) for column in (1, 2))
     return Measurement(
         "speed",
         stream,
         query.name,
         WAY,
-        float(seconds) - reading,
-        rounds=len(lines),
-        found=int(found),
-        checksum=checksum,
-        more={"with_reading": float(seconds), "reading": reading},
+        seconds,
+        cpu=cpu,
+        rounds=len(whole),
+        found=int(whole[0][3]),
+        checksum=whole[0][4],
+        more={"reading": _least(reading, 1), "reading_cpu": _least(reading, 2)},
     )
+
+
+def _least(lines: list[list[str]], column: int) -> float:
+    return min(float(line[column]) for line in lines)
 
 
 def _jars() -> list[Path]:

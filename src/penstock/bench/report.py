@@ -19,6 +19,7 @@ from penstock.bench.ways import OTHERS, OURS
 T = TypeVar("T")
 TEXTS = {"stream", "query", "meaning", "pattern", "function", "read"}
 """Columns of words; numbers stand to the right."""
+CLOCKS = {"wall": "Times are the clock's", "cpu": "Times are seconds on processors, since others use the machine too"}
 SOURCES = {"memory": "memory", "parquet": "Parquet", "csv": "CSV"}
 
 
@@ -76,7 +77,7 @@ def _rates(title: str, ways: Sequence[str], lines: Lines) -> Section:
         (*group, f"{times[OURS].found:,}", *(f"{times[way].rate:.2f}" if way in times else "" for way in ways))
         for group, times in lines
     )
-    return Section(title, "Millions of events a second.", ("stream", "query", "composites", *ways), rows)
+    return Section(title, "Millions of events a second.", ("stream", "query", "found", *ways), rows)
 
 
 def _ratios(title: str, others: Sequence[str], lines: Lines) -> Section:
@@ -178,8 +179,8 @@ def _distinct(values: Iterable[T]) -> Sequence[T]:
 def rich_tables(results: Results) -> Iterator[Table]:
     """The tables for a terminal."""
     for section in sections(results):
-        table = Table(title=section.title, box=SIMPLE_HEAD, title_justify="left", caption=section.said, pad_edge=False)
-        table.caption_justify = "left"
+        table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left", caption_justify="left")
+        table.title, table.caption = section.title, section.said.replace("`", "")
         for column in section.columns:
             table.add_column(column, justify="left" if column in TEXTS else "right")
         for row in section.rows:
@@ -206,7 +207,7 @@ def markdown(results: Results, plots: Sequence[str] = ()) -> str:
         results.command,
         "```",
         "",
-        f"{results.machine}. {said}.",
+        f"{results.machine}. {said}. {CLOCKS[results.clock]}.",
     ]
     notes = [f"- {note}" for note in results.notes]
     pages = [_page(section) for section in sections(results)]

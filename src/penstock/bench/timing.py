@@ -18,7 +18,7 @@ Taken = Callable[[str, Any], None]
 
 @dataclass(frozen=True)
 class Time:
-    """The best round: seconds on the clock and on processors, and how many rounds there were."""
+    """The least seconds on the clock and on processors, and how many rounds there were."""
 
     seconds: float
     cpu: float
@@ -42,7 +42,10 @@ def best_times(works: Mapping[str, Work], rounds: int, taken: Taken) -> dict[str
             if not number:
                 taken(name, value)
             del value
-    return {name: Time(*min(measured), len(measured)) for name, measured in times.items()}
+    return {
+        name: Time(min(clock for clock, _ in measured), min(cpu for _, cpu in measured), len(measured))
+        for name, measured in times.items()
+    }
 
 
 def timed(work: Work) -> tuple[float, float, Any]:

@@ -58,6 +58,13 @@ class Source(StrEnum):
     CSV = "csv"
 
 
+class Clock(StrEnum):
+    """What counts as time."""
+
+    WALL = "wall"
+    CPU = "cpu"
+
+
 def _choice(metavar: str | None, help: str, *names: str, min: int | None = None) -> Any:
     panel = "What is measured (options may be repeated)"
     return typer.Option(*names, metavar=metavar, help=help, min=min, show_default=False, rich_help_panel=panel)
@@ -83,6 +90,7 @@ def engine(
     source: Annotated[list[Source] | None, _choice(None, "Only from there; else from all.", "--from")] = None,
     flink: Annotated[bool, _choice(None, "Flink CEP too: fetches 330 MB once, needs a JDK.", "--flink")] = False,
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="The best of so many counts.")] = 3,
+    clock: Annotated[Clock, typer.Option(help="Time on the clock, or on processors if they are busy.")] = Clock.WALL,
     data: Annotated[Path | None, _writing("FOLDER", "Keep the generated files there; else they go.")] = None,
     as_json: Annotated[Path | None, _writing("FILE", "The raw numbers.", "--json")] = None,
     markdown: Annotated[Path | None, _writing("FILE", "The tables as a page.")] = None,
@@ -117,6 +125,7 @@ def engine(
                 sources=tuple(source or Source),
                 flink=flink,
                 rounds=rounds,
+                clock=clock,
                 data=data,
                 json=as_json,
                 markdown=markdown,

@@ -39,6 +39,7 @@ class Request:
     sources: tuple[str, ...]
     flink: bool
     rounds: int
+    clock: str
     data: Path | None
     json: Path | None
     markdown: Path | None
@@ -56,8 +57,10 @@ def run(request: Request) -> None:
     if request.flink and not flink.is_installed():
         note(f"fetching Flink {flink.VERSION} into {flink.cache_folder()}, once; this takes about a minute")
         flink.install()
+    here = machine()
     with _folder(request.data) as folder, progress_bar() as bar:
-        results = _measured(plan, folder, bar, notes)
+        measurements = _measured(plan, folder, bar)
+    results = _results(request, measurements, notes, here)
     say(styled(*rich_tables(results)))
     for text in results.notes:
         note(text)
@@ -108,16 +111,21 @@ def _folder(kept: Path | None) -> Iterator[Path]:
             yield Path(folder)
 
 
-def _measured(plan: Plan, folder: Path, bar: Bar, notes: tuple[str, ...]) -> Results:
+def _measured(plan: Plan, folder: Path, bar: Bar) -> list[Measurement]:
     total = sum(1 for _ in plan.steps(folder))
-    here = machine()
     measurements: list[Measurement] = []
     for done, (title, work) in enumerate(plan.steps(folder)):
         bar.count(title, done, total)
         measurements += work()
+    return measurements
+
+
+def _results(request: Request, measurements: list[Measurement], notes: tuple[str, ...], here: str) -> Results:
+    if request.clock == "cpu":
+        measurements = [one.by_processor() for one in measurements]
     command = shlex.join(["penstock", *sys.argv[1:]])
-    used = versions() | ({"flink": flink.VERSION} if plan.flink else {})
-    return Results(command, tuple(measurements), notes, here, used)
+    used = versions() | ({"flink": flink.VERSION} if request.flink else {})
+    return Results(command, tuple(measurements), notes, request.clock, here, used)
 
 
 def _write(request: Request, results: Results) -> None:
