@@ -74,7 +74,7 @@ Lines = list[tuple[tuple[str, str], dict[str, Measurement]]]
 
 def _rates(title: str, ways: Sequence[str], lines: Lines) -> Section:
     rows = tuple(
-        (*group, f"{times[OURS].found:,}", *(f"{times[way].rate:.2f}" if way in times else "" for way in ways))
+        (*group, f"{times[OURS].found:,}", *(figures(times[way].rate) if way in times else "" for way in ways))
         for group, times in lines
     )
     return Section(title, "Millions of events a second.", ("stream", "query", "found", *ways), rows)
@@ -88,7 +88,16 @@ def _ratios(title: str, others: Sequence[str], lines: Lines) -> Section:
 
 
 def _ratio(ours: Measurement, other: Measurement) -> str:
-    return f"{other.seconds / ours.seconds:.2f}"
+    return figures(other.seconds / ours.seconds)
+
+
+def figures(number: float) -> str:
+    """A number with as many decimals as tell something.
+
+    >>> figures(166.666), figures(16.666), figures(0.1666)
+    ('167', '16.7', '0.17')
+    """
+    return f"{number:.{max(0, 3 - len(str(int(number))))}f}" if number >= 1 else f"{number:.2f}"
 
 
 def _place(way: str) -> int:
