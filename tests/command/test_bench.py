@@ -1,12 +1,19 @@
 """``penstock bench engine``: a small run, what it writes, and what it refuses."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import cast
 
 import pytest
+
+from penstock.bench.plan import Plan, Step
+from penstock.bench.results import Measurement
+from penstock.bench.streams import Stream
+from penstock.command.benchmarking import _measured
+from penstock.command.progress import progress_bar
 
 Run = Callable[..., CompletedProcess[str]]
 
@@ -49,3 +56,21 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_work(penstock: Run)
 
 def test_a_query_that_is_not_there_is_a_bad_option(penstock: Run) -> None:
     assert penstock("bench", "engine", "--query", "Q9").returncode == 2
+
+
+class Interrupted:
+    """Measures one thing, and is interrupted at the next."""
+
+    def steps(self, folder: Path) -> Iterator[Step]:
+        yield "one", lambda: [Measurement("first", Stream("main", 1, 1), "[A]", "penstock", 1.0)]
+        yield "two", self.interrupt
+
+    def interrupt(self) -> list[Measurement]:
+        raise KeyboardInterrupt
+
+
+def test_interrupted_it_keeps_what_it_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bar() as bar:
+        measured = _measured(cast(Plan, Interrupted()), tmp_path, bar)
+    assert [one.part for one in measured] == ["first"]
+    assert "interrupted after 1 of 2" in capsys.readouterr().err

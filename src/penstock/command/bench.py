@@ -108,6 +108,8 @@ def engine(
 
     penstock bench engine --flink --json results.json --markdown RESULTS.md --plots plots
 
+    Interrupted, it shows what it has measured until then.
+
     [bold]Exit status:[/] 0; 1 if two ways found different matches or something is missing, 2 for bad options.
     """
     with complaining():

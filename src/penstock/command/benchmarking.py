@@ -114,9 +114,14 @@ def _folder(kept: Path | None) -> Iterator[Path]:
 def _measured(plan: Plan, folder: Path, bar: Bar) -> list[Measurement]:
     total = sum(1 for _ in plan.steps(folder))
     measurements: list[Measurement] = []
-    for done, (title, work) in enumerate(plan.steps(folder)):
-        bar.count(title, done, total)
-        measurements += work()
+    try:
+        for done, (title, work) in enumerate(plan.steps(folder)):
+            bar.count(title, done, total)
+            measurements += work()
+    except KeyboardInterrupt:
+        if not measurements:
+            raise
+        note(f"interrupted after {done} of {total}: this is what was measured until then")
     return measurements
 
 
