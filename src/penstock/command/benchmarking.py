@@ -59,8 +59,8 @@ def run(request: Request) -> None:
         flink.install()
     here = machine()
     with _folder(request.data) as folder, progress_bar() as bar:
-        measurements = _measured(plan, folder, bar)
-    results = _results(request, measurements, notes, here)
+        measurements, missed = _measured(plan, folder, bar)
+    results = _results(request, measurements, (*notes, *missed), here)
     say(styled(*rich_tables(results)))
     for text in results.notes:
         note(text)
@@ -111,7 +111,8 @@ def _folder(kept: Path | None) -> Iterator[Path]:
             yield Path(folder)
 
 
-def _measured(plan: Plan, folder: Path, bar: Bar) -> list[Measurement]:
+def _measured(plan: Plan, folder: Path, bar: Bar) -> tuple[list[Measurement], list[str]]:
+    """What was measured, and a note if that is not all: an interruption ends the work and not the command."""
     total = sum(1 for _ in plan.steps(folder))
     measurements: list[Measurement] = []
     try:
@@ -121,8 +122,8 @@ def _measured(plan: Plan, folder: Path, bar: Bar) -> list[Measurement]:
     except KeyboardInterrupt:
         if not measurements:
             raise
-        note(f"interrupted after {done} of {total}: this is what was measured until then")
-    return measurements
+        return measurements, [f"interrupted after {done} of {total} steps; what came later was not measured"]
+    return measurements, []
 
 
 def _results(request: Request, measurements: list[Measurement], notes: tuple[str, ...], here: str) -> Results:
