@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.command.bench import bench
 from penstock.command.check import check
 from penstock.command.detect import detect
 from penstock.command.show import show
@@ -21,6 +22,7 @@ app = typer.Typer(
 app.command()(detect)
 app.command()(check)
 app.command()(show)
+app.add_typer(bench, name="bench")
 
 
 def _say_version(wanted: bool) -> None:

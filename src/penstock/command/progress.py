@@ -20,6 +20,10 @@ class Bar:
         """A file was read."""
         self._bar.update(self._task, completed=done, total=total, description=f"read {done} of {total}: {name}")
 
+    def count(self, doing: str, done: int, total: int) -> None:
+        """One of several things begins."""
+        self._bar.update(self._task, completed=done, total=total, description=doing)
+
     def step(self, doing: str) -> None:
         """Something else begins, and nobody knows how long it takes."""
         self._bar.remove_task(self._task)

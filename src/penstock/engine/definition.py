@@ -238,6 +238,10 @@ class DefinitionEngine:
         """How many values its composites select."""
         return len(self.program.selected)
 
+    def let_go(self, now: int) -> None:
+        """Ends the runs that can only come to nothing at ``now`` and later."""
+        self.detection.runner.tidy(now)
+
     def ended(self) -> Ended:
         """The runs that came to nothing since this was last asked."""
         return self.detection.runner.ended()

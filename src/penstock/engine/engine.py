@@ -91,6 +91,7 @@ class Engine:
                 self.symbols[number].add(owner, numbers[chosen])
             met += self._composed(number, completed)
             if self.choice.incomplete:
+                engine.let_go(until)
                 self._report(number)
             kept = engine.compact()
             if kept is not None:

@@ -1,0 +1,136 @@
+"""``penstock bench``: its options; what it does is in `penstock.command.benchmarking`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.command.complaints import complaining
+
+bench = typer.Typer(no_args_is_help=True, help="Measure how fast detection is, beside other ways to the same result.")
+
+
+class Part(StrEnum):
+    """What is measured."""
+
+    SPEED = "speed"
+    GROWTH = "growth"
+    FEEDING = "feeding"
+    MEMORY = "memory"
+    FIRST = "first"
+    STAGES = "stages"
+
+
+class Kind(StrEnum):
+    """Which streams."""
+
+    MAIN = "main"
+    DENSE = "dense"
+
+
+class QueryName(StrEnum):
+    """Which queries."""
+
+    Q1 = "Q1"
+    Q2 = "Q2"
+    Q3 = "Q3"
+    Q4 = "Q4"
+    Q6 = "Q6"
+
+
+class Baseline(StrEnum):
+    """Which other ways."""
+
+    POLARS = "polars"
+    PANDAS = "pandas"
+    DUCKDB = "duckdb"
+    LOOP = "loop"
+
+
+class Source(StrEnum):
+    """Where events come from."""
+
+    MEMORY = "memory"
+    PARQUET = "parquet"
+    CSV = "csv"
+
+
+class Clock(StrEnum):
+    """What counts as time."""
+
+    WALL = "wall"
+    CPU = "cpu"
+
+
+def _choice(metavar: str | None, help: str, *names: str, min: int | None = None) -> Any:
+    panel = "What is measured (options may be repeated)"
+    return typer.Option(*names, metavar=metavar, help=help, min=min, show_default=False, rich_help_panel=panel)
+
+
+def _writing(metavar: str, help: str, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="What is written")
+
+
+@bench.callback()
+def benchmarks() -> None:
+    """Measure how fast detection is, beside other ways to the same result."""
+
+
+@bench.command()
+def engine(
+    part: Annotated[list[Part] | None, _choice(None, "Only these parts; else all.", "--part")] = None,
+    events: Annotated[list[int] | None, _choice("N", "Events of a stream; else 2 million.", min=1)] = None,
+    keys: Annotated[list[int] | None, _choice("N", "Keys of a stream; else 10,000 and 1 million.", min=1)] = None,
+    stream: Annotated[list[Kind] | None, _choice(None, "Only this stream; else both.")] = None,
+    query: Annotated[list[QueryName] | None, _choice(None, "Only this query; else all.")] = None,
+    baseline: Annotated[list[Baseline] | None, _choice(None, "Only this beside Penstock; else all.")] = None,
+    source: Annotated[list[Source] | None, _choice(None, "Only from there; else from all.", "--from")] = None,
+    flink: Annotated[bool, _choice(None, "Flink CEP too: fetches 330 MB once, needs a JDK.", "--flink")] = False,
+    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="The best of so many counts.")] = 3,
+    clock: Annotated[Clock, typer.Option(help="Time on the clock, or on processors if they are busy.")] = Clock.WALL,
+    data: Annotated[Path | None, _writing("FOLDER", "Keep the generated files there; else they go.")] = None,
+    as_json: Annotated[Path | None, _writing("FILE", "The raw numbers.", "--json")] = None,
+    markdown: Annotated[Path | None, _writing("FILE", "The tables as a page.")] = None,
+    plots: Annotated[Path | None, _writing("FOLDER", "Plots, as SVG.")] = None,
+) -> None:
+    """Measure the engine beside polars, pandas, duckdb, a plain loop and Flink CEP, on generated streams.
+
+    All find the same matches, which is checked, and all have one thread.
+
+    [bold]A few seconds:[/]
+
+    penstock bench engine --events 50000 --keys 100 --query Q1
+
+    [bold]Everything, with a page and plots:[/]
+
+    penstock bench engine --flink --json results.json --markdown RESULTS.md --plots plots
+
+    Interrupted, it shows what it has measured until then.
+
+    [bold]Exit status:[/] 0; 1 if two ways found different matches or something is missing, 2 for bad options.
+    """
+    with complaining():
+        # Loaded here so that help does not wait for what measures.
+        from penstock.command.benchmarking import Request, run
+
+        run(
+            Request(
+                parts=tuple(part or ()),
+                events=tuple(events or ()),
+                keys=tuple(keys or ()),
+                streams=tuple(stream or Kind),
+                queries=tuple(query or QueryName),
+                baselines=tuple(baseline or Baseline),
+                sources=tuple(source or Source),
+                flink=flink,
+                rounds=rounds,
+                clock=clock,
+                data=data,
+                json=as_json,
+                markdown=markdown,
+                plots=plots,
+            )
+        )
