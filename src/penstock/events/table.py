@@ -87,7 +87,7 @@ class EventTable:
     def take(self, indices: Any) -> EventTable:
         """The rows with these numbers, in that order."""
         rows = indices if isinstance(indices, pa.Array) else pa.array(indices, pa.int64())
-        return self._each(lambda column: column.take(rows))
+        return self._each(lambda column: _taken(column, rows))
 
     def slice(self, start: int, length: int | None = None) -> EventTable:
         """The rows from ``start`` on, no more than ``length``, without copying."""
@@ -134,6 +134,13 @@ def _values(column: pa.Array) -> list[Any]:
         values: list[Any] = column.to_pylist()
         return values
     return [None if at is None else datetime_of(at) for at in column.cast(pa.int64()).to_pylist()]
+
+
+def _taken(column: pa.Array, rows: pa.Array) -> pa.Array:
+    """Rows of a column; where there is nothing but absence, more of it costs nothing."""
+    if column.null_count == len(column) and not pa.types.is_dictionary(column.type):
+        return pa.nulls(len(rows), column.type)
+    return column.take(rows)
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:

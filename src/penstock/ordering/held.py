@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,10 @@ SMALL = 1024
 
 @dataclass(frozen=True)
 class Run:
-    """Some rows of a table in the weak order; ``came`` is when each arrived, ``names`` are hashes of source and id.
+    """Some rows of a table in the weak order, and their ends.
 
-    ``known`` are the hashes of all rows that the run began with, sorted: who is not among them is not in the run.
+    For each row of the table, ``came`` is when it arrived and ``names`` a hash of its source and id. ``known`` are these
+    hashes, sorted: who is not among them is not in the run.
     """
 
     table: EventTable
@@ -32,21 +33,31 @@ class Run:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def first(self, count: int) -> EventTable:
-        """The events at its front."""
-        if count == len(self.table) and bool((self.rows[1:] > self.rows[:-1]).all()):
+    def events(self) -> EventTable:
+        """Its events, in order."""
+        if len(self) == len(self.table) and bool((self.rows[1:] > self.rows[:-1]).all()):
             return self.table
-        return self.table.take(self.rows[:count])
+        return self.table.take(self.rows)
+
+    def first(self, count: int) -> Run:
+        """Its front."""
+        return replace(self, rows=self.rows[:count], ends=self.ends[:count])
 
     def after(self, count: int) -> Run:
-        """What is left when the front has gone; a table that is mostly gone is let go."""
-        rows = self.rows[count:]
-        kept = slice(count, None)
-        if len(self.table) <= max(SMALL, 2 * len(rows)):
-            return Run(self.table, rows, self.ends[kept], self.came[kept], self.names[kept], self.known)
-        names = self.names[kept].copy()
-        table = compacted(self.table.take(rows))
-        return Run(table, np.arange(len(rows)), self.ends[kept].copy(), self.came[kept].copy(), names, np.sort(names))
+        """What is left when the front has gone."""
+        return replace(self, rows=self.rows[count:], ends=self.ends[count:]).lean()
+
+    def lean(self) -> Run:
+        """The same; a table whose rows have mostly gone is let go."""
+        if len(self.table) <= max(SMALL, 2 * len(self)):
+            return self
+        names = self.names[self.rows]
+        table = compacted(self.table.take(self.rows))
+        return Run(table, np.arange(len(self)), self.ends.copy(), self.came[self.rows], names, np.sort(names))
+
+    def where(self, kept: NDArray[np.bool_]) -> Run:
+        """Some of its events, as a mask over its rows says."""
+        return replace(self, rows=self.rows[kept], ends=self.ends[kept])
 
     def count_to(self, place: Place) -> int:
         """How many of its rows are not ahead of a place."""
@@ -66,29 +77,21 @@ def run_of(table: EventTable, came: Ints) -> Run:
     [3, 5]
     """
     names = name_hashes(table)
-    return _ordered(table, came, names, np.sort(names))
-
-
-def _ordered(table: EventTable, came: Ints, names: Words, known: Words) -> Run:
     rows = weak_order(table)
-    return Run(table, rows, times(table, "hi")[rows], came[rows], names[rows], known)
+    return Run(table, rows, times(table, "hi")[rows], came, names, np.sort(names))
 
 
 def without_repeated(run: Run) -> tuple[Run, int]:
     """The run with the first of those events that have the same source and id, and how many others there were."""
     if not (run.known[1:] == run.known[:-1]).any():
         return run, 0
-    order = np.argsort(run.names, kind="stable")
-    later = np.flatnonzero(run.names[order][1:] == run.names[order][:-1]) + 1
+    names = run.names[run.rows]
+    order = np.argsort(names, kind="stable")
+    later = np.flatnonzero(names[order][1:] == names[order][:-1]) + 1
     equal = same_names(run.table, run.rows[order[later]], run.table, run.rows[order[later - 1]])
     kept = np.ones(len(run), bool)
     kept[order[later[equal]]] = False
-    return chosen(run, kept), int(np.count_nonzero(equal))
-
-
-def chosen(run: Run, kept: NDArray[np.bool_]) -> Run:
-    """Some events of a run."""
-    return Run(run.table, run.rows[kept], run.ends[kept], run.came[kept], run.names[kept], run.known)
+    return run.where(kept), int(np.count_nonzero(equal))
 
 
 class Held:
@@ -121,27 +124,26 @@ class Held:
         """The events of a run that are not held already, and how many others there were."""
         given = len(run)
         for other in self.runs:
-            at = np.minimum(np.searchsorted(other.known, run.names), len(other.known) - 1)
-            met = np.flatnonzero(other.known[at] == run.names)
-            if len(met):
-                run = chosen(run, ~_is_held(run, met, other))
+            if _share(run.known, other.known):
+                run = run.where(~_is_held(run, other))
         return run, given - len(run)
 
     def take(self, place: Place, now: int) -> tuple[EventTable, int]:
         """Removes and returns all events up to a place, in the weak order, and how long they waited in all."""
-        parts: list[EventTable] = []
+        parts: list[Run] = []
         rest: list[Run] = []
-        waited = 0
         for run in self.runs:
             count = run.count_to(place)
             if count:
                 parts.append(run.first(count))
-                waited += count * now - int(run.came[:count].sum())
             if count < len(run):
                 rest.append(run.after(count) if count else run)
         self.runs = _settled(rest)
-        table = concat(parts)
-        return (table.take(weak_order(table)) if len(parts) > 1 else table), waited
+        waited = sum(len(part) * now - int(part.came[part.rows].sum()) for part in parts)
+        if len(parts) == 1:
+            return parts[0].events(), waited
+        table, rows = _together(parts)
+        return table.take(rows), waited
 
     def count_after(self, place: Place) -> int:
         """How many events are ahead of a place."""
@@ -168,22 +170,39 @@ def _settled(runs: list[Run]) -> list[Run]:
     return kept
 
 
+def _together(runs: list[Run]) -> tuple[EventTable, Ints]:
+    """The tables of several runs as one, and its rows that are in the runs, in the weak order."""
+    lean = [run.lean() for run in runs]
+    starts = np.cumsum([0, *(len(run.table) for run in lean)])
+    table = concat([run.table for run in lean])
+    rows = [run.rows + start for run, start in zip(lean, starts, strict=False)]
+    return table, weak_order(table, np.concatenate(rows) if rows else starts[:0])
+
+
 def _merged(runs: list[Run]) -> Run:
-    """Several runs as one whose table is in order."""
-    table = compacted(concat([run.first(len(run)) for run in runs]))
-    came, names = (np.concatenate([getattr(run, name) for run in runs]) for name in ("came", "names"))
-    whole = _ordered(table, came, names, np.sort(names))
-    return Run(table.take(whole.rows), np.arange(len(whole)), whole.ends, whole.came, whole.names, whole.known)
+    """Several runs as one."""
+    table, rows = _together(runs)
+    table = compacted(table.take(rows))
+    lean = [run.lean() for run in runs]
+    came, names = (np.concatenate([getattr(run, name) for run in lean])[rows] for name in ("came", "names"))
+    return Run(table, np.arange(len(rows)), times(table, "hi"), came, names, np.sort(names))
 
 
-def _is_held(run: Run, met: Ints, other: Run) -> NDArray[np.bool_]:
-    """For each event of a run whether it is in another one, where the hashes of those ``met`` say that it may be."""
+def _share(some: Words, others: Words) -> bool:
+    """Whether two sorted arrays have something in common; looking up sorted numbers is fast."""
+    few, many = sorted((some, others), key=len)
+    at = np.minimum(np.searchsorted(many, few), len(many) - 1)
+    return bool(len(few) and (many[at] == few).any())
+
+
+def _is_held(run: Run, other: Run) -> NDArray[np.bool_]:
+    """For each event of a run whether it is in another one."""
     found = np.zeros(len(run), bool)
-    order = np.argsort(other.names)
-    names = other.names[order]
-    if len(names):
-        at = np.minimum(np.searchsorted(names, run.names[met]), len(names) - 1)
-        hit = names[at] == run.names[met]
-        equal = same_names(run.table, run.rows[met[hit]], other.table, other.rows[order[at[hit]]])
-        found[met[hit][equal]] = True
+    names = other.names[other.rows]
+    order = np.argsort(names)
+    mine = run.names[run.rows]
+    at = np.minimum(np.searchsorted(names[order], mine), len(names) - 1)
+    met = np.flatnonzero(names[order[at]] == mine)
+    equal = same_names(run.table, run.rows[met], other.table, other.rows[order[at[met]]])
+    found[met[equal]] = True
     return found

@@ -37,8 +37,8 @@ def times(table: EventTable, name: str) -> Ints:
     return np.asarray(table.field(name))
 
 
-def weak_order(table: EventTable) -> Ints:
-    """Row numbers in the weak order.
+def weak_order(table: EventTable, rows: Ints | None = None) -> Ints:
+    """Row numbers in the weak order: all, or those given.
 
     Times alone decide for most rows; the other keys are read only where they are equal.
 
@@ -47,12 +47,13 @@ def weak_order(table: EventTable) -> Ints:
     >>> weak_order(make_table(fields, {})).tolist()
     [3, 2, 1, 0]
     """
-    ends = times(table, "hi")
-    rises = ends[1:] > ends[:-1]
-    if rises.all():
-        return np.arange(len(ends))
-    order = np.argsort(ends)
+    ends = times(table, "hi") if rows is None else times(table, "hi")[rows]
+    if (ends[1:] > ends[:-1]).all():
+        return np.arange(len(ends)) if rows is None else rows
+    # Rows that are given are stretches in order already, which a stable sort only merges.
+    order = np.argsort(ends, kind=None if rows is None else "stable")
     ordered = ends[order]
+    order = order if rows is None else rows[order]
     tied = np.flatnonzero(_beside(ordered[1:] == ordered[:-1]))
     if len(tied):
         order[tied] = _all_keys(table, order[tied])

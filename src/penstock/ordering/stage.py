@@ -15,7 +15,7 @@ from penstock.errors import DataError, StateError
 from penstock.events.table import KINDS, EventTable, concat, mixture
 from penstock.events.times import format_time
 from penstock.ordering.estimates import Met
-from penstock.ordering.held import Held, Run, chosen, run_of, without_repeated
+from penstock.ordering.held import Held, Run, run_of, without_repeated
 from penstock.ordering.places import BEHIND, FAR, NEVER, THERE, Ints, Place, compacted, compared, times
 from penstock.ordering.policies import BestEffort, Policy, parse_policy
 from penstock.ordering.probable import ProbableRule
@@ -105,11 +105,11 @@ class Ordering:
         behind, repeated = self._past(table)
         late, gone = _NONE_LATE, repeated
         if not self.on_arrival and behind.any():
-            late, gone = self._late(table, behind, disordered, unknown), behind | repeated
+            late, gone = self._late(table, behind, disordered, unknown[met.codes]), behind | repeated
             np.add.at(self.sources.counts["late"], met.sources[met.codes[behind]], 1)
         behind_others = int(np.count_nonzero(behind)) - len(late)
         self._count(late=len(late), out_of_order=behind_others, disordered=int(np.count_nonzero(disordered)))
-        run = chosen(run, ~gone[run.rows]) if gone.any() else run
+        run = run.where(~gone[run.rows]) if gone.any() else run
         arrived = self._take_in(run, int(np.count_nonzero(repeated)))
         self.rule.meet(met)
         return self._advance(late, arrived)
@@ -172,13 +172,13 @@ class Ordering:
     def save(self) -> bytes:
         """All of it as bytes that `load` reads, in this version and later ones."""
         held = self.held.all()
-        table = held.first(len(held)) if held else _NO_EVENTS
+        table = held.events() if held else _NO_EVENTS
         values = {name: getattr(self, name) for name in ("limit", "counter", "progress", "now", "newest")}
         values |= {"policy": str(self.policy), "counters": asdict(self.counters), "there": sorted(self.there)}
         values |= {"frontier": [self.frontier.hi, self.frontier.lo, self.frontier.source.decode()]}
         values |= {"kinds": {name: str(kind) for name, kind in self.kinds.items()}}
         values |= {"held": table.fields, "attributes": table.attributes, "fixed": table.fixed}
-        values |= {"came": held.came if held else np.zeros(0, np.int64)}
+        values |= {"came": held.came[held.rows] if held else np.zeros(0, np.int64)}
         parts = {"sources": self.sources.save(), "rule": self.rule.save()}
         return pack(values | {f"{part}.{name}": v for part, state in parts.items() for name, v in state.items()})
 
@@ -219,7 +219,7 @@ class Ordering:
         self.kinds |= kinds
 
     def _meet(self, run: Run) -> tuple[Met, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Learns what the events show of their sources; which rows broke an order, and whose source was unknown."""
+        """Learns what the events show of their sources; which rows broke an order, and which sources were unknown."""
         table, sources = run.table, self.sources
         column = table.field("source")
         counts = np.bincount(np.asarray(column.indices), minlength=len(column.dictionary))
@@ -229,26 +229,28 @@ class Ordering:
         codes[used] = np.arange(len(used))
         codes = codes[np.asarray(column.indices)]
         before, begun = sources.lowest.ends(numbers).copy(), sources.lowest.beginnings(numbers).copy()
-        ends, beginnings = times(table, "hi"), times(table, "lo")
-        disordered = (ends < before[codes]) | ((ends == before[codes]) & (beginnings < begun[codes]))
-        unknown = ((sources.counts["events"][numbers] == 0) & ~sources.registered[numbers])[codes]
-        sources.counts["events"][numbers] += counts[used]
-        if disordered.any():
-            sources.counts["disordered"][numbers] += np.bincount(codes[disordered], minlength=len(used))
+        unknown = (sources.counts["events"][numbers] == 0) & ~sources.registered[numbers]
         last = np.zeros(len(used), np.int64)
         last[codes[run.rows]] = run.rows
+        ends, beginnings = times(table, "hi"), times(table, "lo")
         heard = np.full(len(used), NEVER)
-        np.maximum.at(heard, codes, _by_row(run))
-        shown = np.where(_is_derived(table, used), NEVER, beginnings[last])
-        sources.show(numbers, ends[last], shown, heard)
-        return Met(numbers, codes, ends, _by_row(run), before, ends[last]), disordered, unknown
+        np.maximum.at(heard, codes, run.came)
+        sources.counts["events"][numbers] += counts[used]
+        sources.show(numbers, ends[last], np.where(_is_derived(table, used), NEVER, beginnings[last]), heard)
+        disordered = _is_before(ends, before[codes], beginnings, begun, codes)
+        if disordered.any():
+            sources.counts["disordered"][numbers] += np.bincount(codes[disordered], minlength=len(used))
+        return Met(numbers, codes, ends, run.came, before, ends[last]), disordered, unknown
 
     def _past(self, table: EventTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which rows are behind what was consumed or fired, and which were consumed at the very last place."""
+        ends, nothing = times(table, "hi"), np.zeros(len(table), bool)
+        if ends.min() > max(self.frontier.hi, self.progress):
+            return nothing, nothing
         side = compared(table, self.frontier)
-        behind, repeated = side == BEHIND, np.zeros(len(table), bool)
+        behind, repeated = side == BEHIND, nothing.copy()
         if not self.on_arrival:
-            behind |= times(table, "hi") < self.progress
+            behind |= ends < self.progress
         here = np.flatnonzero(side == THERE)
         if len(here):
             ids, counters = (table.field(name).take(pa.array(here)).to_pylist() for name in ("id", "seq"))
@@ -273,8 +275,8 @@ class Ordering:
         if not self.on_arrival:
             self.held.add(run)
             return _NO_EVENTS
-        table = run.first(len(run))
-        self.held.add(run_of(EventTable(table.fields, _NO_EVENTS.attributes), run.came))
+        table = run.events()
+        self.held.add(run_of(EventTable(table.fields, _NO_EVENTS.attributes), run.came[run.rows]))
         most = min(self.limit, MOST_REMEMBERED)
         if len(self.held) > most:
             self.held.forget(len(self.held) - most // 2)
@@ -335,11 +337,12 @@ def _part(values: dict[str, Any], prefix: str) -> dict[str, Any]:
     return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
 
 
-def _by_row(run: Run) -> Ints:
-    """When each row of the table came."""
-    came = np.empty(len(run), np.int64)
-    came[run.rows] = run.came
-    return came
+def _is_before(ends: Ints, before: Ints, beginnings: Ints, begun: Ints, codes: Ints) -> NDArray[np.bool_]:
+    """Which stamps are earlier than what their sources had shown before."""
+    earlier = ends < before
+    tied = np.flatnonzero(ends == before)
+    earlier[tied] = beginnings[tied] < begun[codes[tied]]
+    return earlier
 
 
 def _is_derived(table: EventTable, used: Ints) -> NDArray[np.bool_]:
