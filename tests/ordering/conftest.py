@@ -1,6 +1,9 @@
 """A stage fed in the notation of tests, and what it gives on."""
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import count
 
 from penstock.algebra.pattern import Pattern
 from penstock.engine.engine import Engine
@@ -13,6 +16,7 @@ from penstock.testing.match import trace
 from penstock.testing.simulator import Arrival
 
 SECOND = 1_000_000
+FRESH = count()
 
 
 def rows(events: Iterable[Event]) -> EventTable:
@@ -34,8 +38,9 @@ def rows(events: Iterable[Event]) -> EventTable:
 
 
 def table(text: str) -> EventTable:
-    """Events in the notation of `penstock.testing.match`, with times in seconds."""
-    return rows(trace(text).events)
+    """Events in the notation of `penstock.testing.match`; ids that are not given are new in every table."""
+    numbered = re.compile(r"\d{3}")
+    return rows(replace(e, id=f"{next(FRESH):09}") if numbered.fullmatch(e.id) else e for e in trace(text).events)
 
 
 def seen(ready: Ready) -> list[str]:

@@ -22,7 +22,9 @@ MEMORY = 64.0
 """So many delays and gaps of a source are remembered; older ones fade."""
 FINEST = 1000.0
 """Spreads are not taken to be finer than this, in microseconds."""
-DEATH = 1e-3
+UNSURE = 1e6
+"""What the first delay may be off by, in microseconds; more of them make sure."""
+DEATH = 1e-5
 """How likely a source is to stop for ever, beside being silent by chance."""
 COLUMNS = ("delays", "usual", "spread", "gaps", "span")
 
@@ -42,6 +44,31 @@ class Met:
     last: Ints
 
 
+@dataclass(frozen=True)
+class Outlook:
+    """What may be under way at an instant, a row for each source.
+
+    ``weights`` are events expected in a spread of time. ``passed`` is the part of the tail that has been shown, in
+    spreads, and ``astray`` the share of events that come after later ones nevertheless.
+    """
+
+    tails: Tails
+    now: int
+    groups: Ints
+    shown: Ints
+    usual: Floats
+    spread: Floats
+    weights: Floats
+    passed: Floats
+    astray: Floats
+
+    def under_way(self, at: int) -> float:
+        """The expected number of events that end before ``at`` and have not come yet."""
+        _, tail = self.tails.longer(self.groups, (self.now - at - self.usual) / self.spread)
+        tail = np.where(self.shown < at, tail - (1 - self.astray) * self.passed, self.astray * tail)
+        return float((self.weights * np.maximum(tail, 0.0)).sum())
+
+
 class Estimates:
     """Columns of numbers for each source: how many delays, their mean and spread; how many gaps, and their sum.
 
@@ -49,7 +76,7 @@ class Estimates:
     >>> numbers, at = sources.numbers(["a"]), np.arange(1, 11) * 1_000_000
     >>> estimates.meet(Met(numbers, np.zeros(10, np.int64), at, at + 50_000, np.array([0]), at[-1:]))
     >>> sources.show(numbers, at[-1:], at[-1:], at[-1:] + 50_000)
-    >>> [round(estimates.under_way(sources, 12_000_000, now), 2) for now in (12_010_000, 12_060_000)]
+    >>> [round(estimates.outlook(sources, now).under_way(12_000_000), 2) for now in (12_010_000, 12_060_000)]
     [0.04, 0.0]
     """
 
@@ -102,13 +129,20 @@ class Estimates:
             if number < len(column):
                 column[number] = 0
 
-    def under_way(self, sources: Sources, at: int, now: int) -> float:
-        """The expected number of events before ``at`` that have not come yet.
-
-        >>> Estimates().under_way(Sources(), 5, 7)
-        0.0
-        """
-        return float(self._expected(sources, sources.current(), at, now).sum())
+    def outlook(self, sources: Sources, now: int) -> Outlook:
+        """What may be under way now."""
+        numbers = sources.current()
+        self._make_room(int(numbers.max(initial=-1)) + 1)
+        shown = sources.lowest.ends(numbers)
+        usual, spread = self._delays(numbers)
+        silence = np.maximum(now - np.maximum(sources.heard[numbers], self.began), 0).astype(np.float64)
+        groups = numbers % GROUPS
+        since = np.where(shown == NEVER, np.inf, now - shown.astype(np.float64))
+        _, passed = self.tails.longer(groups, np.minimum((since - usual) / spread, 1e12))
+        events = np.maximum(sources.counts["events"][numbers], 1)
+        astray = sources.counts["disordered"][numbers] / events
+        rates = self._rates(numbers, silence, usual, spread)
+        return Outlook(self.tails, now, groups, shown, usual, spread, rates * spread, passed, astray)
 
     def usual(self, numbers: Ints) -> Floats:
         """The mean delay of each source in microseconds; unknown (nan) where nothing came."""
@@ -120,33 +154,16 @@ class Estimates:
         usual = self.usual(sources.current())
         return int(now - np.nanmean(usual)) if np.isfinite(usual).any() else NEVER
 
-    def _expected(self, sources: Sources, numbers: Ints, at: int, now: int) -> Floats:
-        self._make_room(int(numbers.max(initial=-1)) + 1)
-        shown = sources.lowest.ends(numbers)
-        events = sources.counts["events"][numbers]
-        astray = np.where(events > 0, sources.counts["disordered"][numbers] / np.maximum(events, 1), 0.0)
-        chosen = (shown < at) | (astray > 0)
-        numbers, shown, astray = numbers[chosen], shown[chosen], astray[chosen]
-        usual, spread = self._delays(numbers)
-        heard = np.maximum(sources.heard[numbers], self.began)
-        silence = np.maximum(now - heard, 0).astype(np.float64)
-        groups = numbers % GROUPS
-        _, from_here = self.tails.longer(groups, (now - at - usual) / spread)
-        since = np.where(shown == NEVER, np.inf, now - shown.astype(np.float64))
-        _, until_shown = self.tails.longer(groups, np.minimum((since - usual) / spread, 1e12))
-        window = np.where(shown < at, from_here - (1 - astray) * until_shown, astray * from_here)
-        return self._rates(numbers, silence, usual, spread) * spread * np.maximum(window, 0.0)
-
     def _delays(self, numbers: Ints) -> tuple[Floats, Floats]:
         """Usual delay and spread; of a source that was never heard, those of all others."""
         seen, usual, spread = (self.columns[name] for name in COLUMNS[:3])
         heard = seen > 0
         if not heard.any():
             return np.zeros(len(numbers)), np.full(len(numbers), 1e12)
-        own = heard[numbers]
-        usual_here = np.where(own, usual[numbers], usual[heard].mean())
-        spread_here = np.where(seen[numbers] > 1, spread[numbers], np.maximum(spread[numbers], spread[heard].mean()))
-        return usual_here, np.maximum(spread_here, FINEST)
+        own = seen[numbers]
+        usual_here = np.where(own > 0, usual[numbers], usual[heard].mean())
+        spread_here = np.where(own > 1, spread[numbers], np.maximum(spread[numbers], spread[heard].mean()))
+        return usual_here, np.maximum(spread_here, FINEST) + UNSURE / np.maximum(own, 1.0) ** 2
 
     def _rates(self, numbers: Ints, silence: Floats, usual: Floats, spread: Floats) -> Floats:
         """Events a microsecond; less the longer a source is silent, for then it may have died."""

@@ -13,14 +13,17 @@ from penstock.ordering.places import AHEAD, FAR, Ints, Place, compacted, compare
 
 SMALL = 1024
 """A table with no more rows is not copied to be rid of those that have gone."""
+MANY = 16
+"""So many runs are too many."""
+NOTHING = concat([])
 
 
 @dataclass(frozen=True)
 class Run:
     """Some rows of a table in the weak order, and their ends.
 
-    For each row of the table, ``came`` is when it arrived and ``names`` a hash of its source and id. ``known`` are these
-    hashes, sorted: who is not among them is not in the run.
+    For each row of the table, ``came`` is when it arrived and ``names`` a hash of its source and id. ``known`` are
+    these hashes, sorted: who is not among them is not in the run.
     """
 
     table: EventTable
@@ -95,10 +98,10 @@ def without_repeated(run: Run) -> tuple[Run, int]:
 
 
 class Held:
-    """The events that wait, as few runs as their number has digits.
+    """The events that wait, in few runs.
 
-    A run is merged with the one before it while that is not much longer, so that an event is merged a few times,
-    however many batches bring them.
+    Runs are merged when there are many of about the same length, so that an event is copied a few times, however many
+    batches bring them.
 
     >>> from penstock.events.table import make_table
     >>> held = Held()
@@ -140,8 +143,8 @@ class Held:
                 rest.append(run.after(count) if count else run)
         self.runs = _settled(rest)
         waited = sum(len(part) * now - int(part.came[part.rows].sum()) for part in parts)
-        if len(parts) == 1:
-            return parts[0].events(), waited
+        if len(parts) < 2:
+            return (parts[0].events() if parts else NOTHING), waited
         table, rows = _together(parts)
         return table.take(rows), waited
 
@@ -160,14 +163,14 @@ class Held:
 
 
 def _settled(runs: list[Run]) -> list[Run]:
-    """The same events in few runs."""
-    kept: list[Run] = []
-    for run in runs:
-        kept.append(run)
-        while len(kept) > 1 and len(kept[-2]) <= 2 * len(kept[-1]):
-            last, before = kept.pop(), kept.pop()
-            kept.append(_merged([before, last]))
-    return kept
+    """The same events in few runs: where there are many, the short ones at the end become one."""
+    if len(runs) < MANY:
+        return runs
+    first, length = len(runs) - 1, len(runs[-1])
+    while first and len(runs[first - 1]) <= 2 * length:
+        first -= 1
+        length += len(runs[first])
+    return [*runs[:first], _merged(runs[first:])]
 
 
 def _together(runs: list[Run]) -> tuple[EventTable, Ints]:
@@ -176,14 +179,14 @@ def _together(runs: list[Run]) -> tuple[EventTable, Ints]:
     starts = np.cumsum([0, *(len(run.table) for run in lean)])
     table = concat([run.table for run in lean])
     rows = [run.rows + start for run, start in zip(lean, starts, strict=False)]
-    return table, weak_order(table, np.concatenate(rows) if rows else starts[:0])
+    return table, weak_order(table, np.concatenate(rows))
 
 
 def _merged(runs: list[Run]) -> Run:
     """Several runs as one."""
-    table, rows = _together(runs)
-    table = compacted(table.take(rows))
     lean = [run.lean() for run in runs]
+    table, rows = _together(lean)
+    table = compacted(table.take(rows))
     came, names = (np.concatenate([getattr(run, name) for run in lean])[rows] for name in ("came", "names"))
     return Run(table, np.arange(len(rows)), times(table, "hi"), came, names, np.sort(names))
 

@@ -20,6 +20,8 @@ AIM = 0.6
 LEARNING = 0.1
 """How much caution one wrong consumption adds, in logarithms."""
 MOST_CAUTION = math.log(1e5)
+LONGEST = 1 << 50
+"""Nothing is waited for longer than this, some 35 years, in microseconds."""
 FINEST = 1000
 """Bounds are not looked for more finely than this, in microseconds."""
 FINENESS = 0.02
@@ -40,6 +42,7 @@ class ProbableRule:
         self.caution = 0.0
         self.newest = NEVER
         self.reached = NEVER
+        self.delay = 0
         self.recent: Ints = np.zeros(0, np.int64)
         self.wrong: NDArray[np.bool_] = np.zeros(0, bool)
 
@@ -67,25 +70,22 @@ class ProbableRule:
         least = max(self.reached, sources.lowest.least()[0])
         if most <= least:
             return least
+        outlook = self.estimates.outlook(sources, now)
         risk = -math.log1p(-self.allowed * math.exp(-self.caution))
-        if self._is_safe(sources, most, now, risk):
+        if outlook.under_way(most) <= risk:
             return most
-        if least == NEVER or not self._is_safe(sources, least, now, risk):
-            least, step = most, FINEST
-            while not self._is_safe(sources, least, now, risk):
-                least, step = least - step, 2 * step
-                if step > 1 << 50:
-                    return self.reached
+        # The last delay is a good guess, and so is a little less or more than it.
+        guesses = [now - round(self.delay * part) for part in (1.0, 0.95, 1.05, 2.0)]
+        least = max(least, now - LONGEST)
         while most - least > max(FINEST, FINENESS * (now - most)):
-            middle = (least + most) // 2
-            if self._is_safe(sources, middle, now, risk):
+            inside = [guess for guess in guesses if least < guess < most]
+            middle = inside[0] if inside else (least + most) // 2
+            if outlook.under_way(middle) <= risk:
                 least = middle
             else:
                 most = middle
+        self.delay = now - least
         return least
-
-    def _is_safe(self, sources: Sources, at: int, now: int, risk: float) -> bool:
-        return self.estimates.under_way(sources, at, now) <= risk
 
     def judge(self, consumed: Ints, late: Ints) -> None:
         """Raises or lowers the caution; what came late was under way when all that is behind it was consumed."""
@@ -106,12 +106,13 @@ class ProbableRule:
 
     def save(self) -> dict[str, Any]:
         """All that was learnt."""
-        numbers = {name: getattr(self, name) for name in ("caution", "newest", "reached")}
+        numbers = {name: getattr(self, name) for name in ("caution", "newest", "reached", "delay")}
         arrays = {"recent": self.recent, "wrong": self.wrong.astype(np.int64), "tails": self.estimates.tails.counts}
         return numbers | arrays | self.estimates.columns | {"began": self.estimates.began}
 
     def load(self, state: dict[str, Any]) -> None:
         """The same."""
-        self.caution, self.newest, self.reached = state["caution"], state["newest"], state["reached"]
+        for name in ("caution", "newest", "reached", "delay"):
+            setattr(self, name, state[name])
         self.recent, self.wrong = state["recent"], state["wrong"].astype(bool)
         self.estimates.load(state)

@@ -97,8 +97,9 @@ class WaitingRule(_Plain):
         self._note(np.array([came]), np.array([at + 1]))
 
     def _note(self, came: Ints, ends: Ints) -> None:
-        highest = np.maximum.accumulate(np.maximum(ends, self.newest))
-        records = np.flatnonzero(np.diff(highest, prepend=self.newest) > 0)
+        highest = np.maximum.accumulate(np.append(self.newest, ends))
+        records = np.flatnonzero(highest[1:] > highest[:-1])
+        highest = highest[1:]
         if len(records):
             self.newest = int(highest[-1])
             came = np.maximum(came[records], self.waiting[-1][0][-1] if self.waiting else NEVER)

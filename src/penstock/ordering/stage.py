@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.errors import DataError, StateError
-from penstock.events.table import KINDS, EventTable, concat, mixture
+from penstock.events.table import KINDS, EventTable, mixture
 from penstock.events.times import format_time
 from penstock.ordering.estimates import Met
-from penstock.ordering.held import Held, Run, run_of, without_repeated
+from penstock.ordering.held import NOTHING, Held, Run, run_of, without_repeated
 from penstock.ordering.places import BEHIND, FAR, NEVER, THERE, Ints, Place, compacted, compared, times
 from penstock.ordering.policies import BestEffort, Policy, parse_policy
 from penstock.ordering.probable import ProbableRule
@@ -172,7 +172,7 @@ class Ordering:
     def save(self) -> bytes:
         """All of it as bytes that `load` reads, in this version and later ones."""
         held = self.held.all()
-        table = held.events() if held else _NO_EVENTS
+        table = held.events() if held else NOTHING
         values = {name: getattr(self, name) for name in ("limit", "counter", "progress", "now", "newest")}
         values |= {"policy": str(self.policy), "counters": asdict(self.counters), "there": sorted(self.there)}
         values |= {"frontier": [self.frontier.hi, self.frontier.lo, self.frontier.source.decode()]}
@@ -274,9 +274,9 @@ class Ordering:
         self._count(duplicate=repeated + twice + again)
         if not self.on_arrival:
             self.held.add(run)
-            return _NO_EVENTS
+            return NOTHING
         table = run.events()
-        self.held.add(run_of(EventTable(table.fields, _NO_EVENTS.attributes), run.came[run.rows]))
+        self.held.add(run_of(EventTable(table.fields, NOTHING.attributes), run.came[run.rows]))
         most = min(self.limit, MOST_REMEMBERED)
         if len(self.held) > most:
             self.held.forget(len(self.held) - most // 2)
@@ -287,7 +287,7 @@ class Ordering:
         bound = self.rule.bound(self.sources, self.now)
         progress = max(self.progress, bound.progress if bound.progress < FAR else self.newest)
         if self.on_arrival:
-            return self._ready(_NO_EVENTS if arrived is None else arrived, 0, progress, late)
+            return self._ready(NOTHING if arrived is None else arrived, 0, progress, late)
         left = self.held.count_after(bound.place)
         if left > self.limit:
             raise self._too_many(left)
@@ -328,8 +328,7 @@ class Ordering:
         self.counters = replace(self.counters, **{name: getattr(self.counters, name) + n for name, n in more.items()})
 
 
-_NO_EVENTS = concat([])
-_NONE_LATE = Late(_NO_EVENTS, [], np.zeros(0, np.int64))
+_NONE_LATE = Late(NOTHING, [], np.zeros(0, np.int64))
 _NUMBERS = {pa.int64(), pa.float64()}
 
 
