@@ -19,6 +19,8 @@ AIM = 0.6
 """The share of wrong consumptions aimed at, as a part of what is allowed: estimates are never exact."""
 LEARNING = 0.1
 """How much caution one wrong consumption adds, in logarithms."""
+FIRST_CAUTION = math.log(3)
+"""Before anything has been learnt."""
 MOST_CAUTION = math.log(1e5)
 LONGEST = 1 << 50
 """Nothing is waited for longer than this, some 35 years, in microseconds."""
@@ -39,7 +41,7 @@ class ProbableRule:
     def __init__(self, p: float) -> None:
         self.allowed = 1 - p
         self.estimates = Estimates()
-        self.caution = 0.0
+        self.caution = FIRST_CAUTION
         self.newest = NEVER
         self.reached = NEVER
         self.delay = 0

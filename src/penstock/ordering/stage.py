@@ -255,9 +255,19 @@ class Ordering:
         if len(here):
             ids, counters = (table.field(name).take(pa.array(here)).to_pylist() for name in ("id", "seq"))
             repeated[here] = [one in self.there for one in ids]
-            counter = self.counter
-            behind[here] |= [counter is not None and one is not None and one < counter for one in counters]
+            pairs = zip(ids, counters, strict=True)
+            behind[here] = [self._is_behind(one, counter) for one, counter in pairs]
         return behind & ~repeated, repeated
+
+    def _is_behind(self, id: str, counter: int | None) -> bool:
+        """Whether an event of the source and stamp consumed last comes before it.
+
+        What a source says of one instant without counting it has the order of sending; ids, which may be hashes, make
+        nothing late.
+        """
+        if counter is not None and self.counter is not None:
+            return counter < self.counter
+        return self.on_arrival and counter is self.counter and id.encode() < max(one.encode() for one in self.there)
 
     def _late(
         self, table: EventTable, behind: NDArray[np.bool_], disordered: NDArray[np.bool_], unknown: NDArray[np.bool_]

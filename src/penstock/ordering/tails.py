@@ -20,7 +20,7 @@ MEMORY = 4096.0
 SHARED = 8.0
 """What all groups have seen counts for each as so many delays of its own."""
 UNSEEN = 0.5
-"""What nobody has seen yet counts as so many, spread over a tail that falls with the square."""
+"""What nobody has seen yet counts as so many, spread over a tail that falls slowly."""
 
 
 def _unseen() -> Floats:
