@@ -26,7 +26,7 @@ from penstock.testing.simulator import Delivery, Route, SimulatedSource, simulat
 
 SECOND = 1_000_000
 BATCH = 1 << 17
-TICK = 100_000
+TICK = 200_000
 KEYS = ["hi", "lo", "source", "seq", "id"]
 PROBABILITIES = (0.8, 0.9, 0.95, 0.99)
 PLOT = Path(__file__).parent / "plots" / "ordering.svg"
@@ -81,7 +81,8 @@ def speed(events: int = 2_000_000, sources: int = 1000) -> None:
     sort = timed(lambda: plain.sort(KEYS))
     shown = Table("policy", "stage M/s", "polars sort M/s", "stage : polars")
     for text in ("guaranteed", "guaranteed(max_wait=10 s)", "delay(1 s)", "probabilistic(0.99)", "best_effort"):
-        mine = timed(lambda policy=parse_policy(text): by_stage(table, came, policy, sources))
+        policy = parse_policy(text)
+        mine = timed(lambda policy=policy: by_stage(table, came, policy, sources))
         shown.add_row(text, f"{events / mine / 1e6:.1f}", f"{events / sort / 1e6:.1f}", f"{sort / mine:.2f}")
     Console().print(f"{events:,} events of {sources:,} sources, {pl.thread_pool_size()} threads for polars", shown)
 
@@ -135,7 +136,7 @@ def measured(delivery: Delivery, policy: Policy) -> Measured:
     return Measured(float(wrong.sum()) / stage.counters.consumed, stage.counters.mean_wait / SECOND)
 
 
-def calibration(seconds: int = 1200) -> None:
+def calibration(seconds: int = 600) -> None:
     """Wrong consumptions and waits for each law and probability, as a table and a plot."""
     shown = Table("law", "guaranteed: wait", *(f"{p}: wrong / wait" for p in PROBABILITIES))
     results: dict[str, list[Measured]] = {}

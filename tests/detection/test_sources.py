@@ -26,7 +26,7 @@ def test_the_source_that_is_waited_for_stands_first() -> None:
     assert "1 s" in first
     assert "10 s" in first
     assert "◀" not in second
-    assert caption == "guaranteed · consumed up to 1970-01-01T00:00:04Z, 1 events held · 2 sources"
+    assert caption == "guaranteed · consumed up to 1970-01-01T00:00:04Z, 1 event held · 2 sources"
 
 
 def test_only_the_slowest_are_shown_of_many() -> None:

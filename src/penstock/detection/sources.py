@@ -64,7 +64,11 @@ def _caption(status: Status) -> str:
     counters = status.counters
     known = EARLIEST <= status.progress <= LATEST
     words = [f"consumed up to {format_time(status.progress)}" if known else "nothing consumed"]
-    words.append(f"{status.held:,} events held")
+    words.append(_counted(status.held, "event") + " held")
     counts = {"late": counters.late, "twice": counters.duplicate, "out of order": counters.out_of_order}
     words += [f"{count:,} {name}" for name, count in counts.items() if count]
-    return f"{status.policy} · {', '.join(words)} · {len(status):,} sources"
+    return f"{status.policy} · {', '.join(words)} · {_counted(len(status), 'source')}"
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
