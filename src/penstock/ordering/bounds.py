@@ -1,0 +1,24 @@
+"""How far the input may be consumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.ordering.places import FAR, Place
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Events up to ``place`` may be consumed, timers before ``progress`` may fire."""
+
+    place: Place
+    progress: int
+
+
+def up_to(end: int) -> Place:
+    """The place behind all events that end then.
+
+    >>> Place(5, 5, b"a") < up_to(5) < Place(6, 0, b"")
+    True
+    """
+    return Place(end, FAR, b"")

@@ -1,0 +1,211 @@
+"""Events that are held back: sorted runs of rows, merged when there are many, from which the front is taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.events.table import EventTable, concat
+from penstock.ordering.names import Words, name_hashes, same_names
+from penstock.ordering.places import AHEAD, FAR, Ints, Place, compacted, compared, times, weak_order
+
+SMALL = 1024
+"""A table with no more rows is not copied to be rid of those that have gone."""
+MANY = 16
+"""So many runs are too many."""
+NOTHING = concat([])
+
+
+@dataclass(frozen=True)
+class Run:
+    """Some rows of a table in the weak order, and their ends.
+
+    For each row of the table, ``came`` is when it arrived and ``names`` a hash of its source and id. ``known`` are
+    these hashes, sorted: who is not among them is not in the run.
+    """
+
+    table: EventTable
+    rows: Ints
+    ends: Ints
+    came: Ints
+    names: Words
+    known: Words
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def events(self) -> EventTable:
+        """Its events, in order."""
+        if len(self) == len(self.table) and bool((self.rows[1:] > self.rows[:-1]).all()):
+            return self.table
+        return self.table.take(self.rows)
+
+    def first(self, count: int) -> Run:
+        """Its front."""
+        return replace(self, rows=self.rows[:count], ends=self.ends[:count])
+
+    def after(self, count: int) -> Run:
+        """What is left when the front has gone."""
+        return replace(self, rows=self.rows[count:], ends=self.ends[count:]).lean()
+
+    def lean(self) -> Run:
+        """The same; a table whose rows have mostly gone is let go."""
+        if len(self.table) <= max(SMALL, 2 * len(self)):
+            return self
+        names = self.names[self.rows]
+        table = compacted(self.table.take(self.rows))
+        return Run(table, np.arange(len(self)), self.ends.copy(), self.came[self.rows], names, np.sort(names))
+
+    def where(self, kept: NDArray[np.bool_]) -> Run:
+        """Some of its events, as a mask over its rows says."""
+        return replace(self, rows=self.rows[kept], ends=self.ends[kept])
+
+    def count_to(self, place: Place) -> int:
+        """How many of its rows are not ahead of a place."""
+        first, last = (int(np.searchsorted(self.ends, place.hi, side)) for side in ("left", "right"))
+        if first == last:
+            return first
+        tied = compared(self.table, place, self.rows[first:last])
+        return first + int(np.count_nonzero(tied != AHEAD))
+
+
+def run_of(table: EventTable, came: Ints) -> Run:
+    """A run of all rows of a table.
+
+    >>> from penstock.events.table import make_table
+    >>> fields = {"type": ["A", "B"], "id": ["1", "2"], "lo": [5, 3], "hi": [5, 3]}
+    >>> run_of(make_table(fields, {}), np.array([9, 9])).ends.tolist()
+    [3, 5]
+    """
+    names = name_hashes(table)
+    rows = weak_order(table)
+    return Run(table, rows, times(table, "hi")[rows], came, names, np.sort(names))
+
+
+def without_repeated(run: Run) -> tuple[Run, int]:
+    """The run with the first of those events that have the same source and id, and how many others there were."""
+    if not (run.known[1:] == run.known[:-1]).any():
+        return run, 0
+    names = run.names[run.rows]
+    order = np.argsort(names, kind="stable")
+    later = np.flatnonzero(names[order][1:] == names[order][:-1]) + 1
+    equal = same_names(run.table, run.rows[order[later]], run.table, run.rows[order[later - 1]])
+    kept = np.ones(len(run), bool)
+    kept[order[later[equal]]] = False
+    return run.where(kept), int(np.count_nonzero(equal))
+
+
+class Held:
+    """The events that wait, in few runs.
+
+    Runs are merged when there are many of about the same length, so that an event is copied a few times, however many
+    batches bring them.
+
+    >>> from penstock.events.table import make_table
+    >>> held = Held()
+    >>> for at in (5, 3, 9):
+    ...     fields = {"type": ["A"], "id": [str(at)], "lo": [at], "hi": [at]}
+    ...     held.add(run_of(make_table(fields, {}), np.array([10])))
+    >>> held.take(Place(6, 0, b""), now=12)[0].field("hi").to_pylist(), len(held)
+    ([3, 5], 1)
+    """
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+
+    def __len__(self) -> int:
+        return sum(len(run) for run in self.runs)
+
+    def add(self, run: Run) -> None:
+        """More events, none of which is there."""
+        if len(run):
+            self.runs.append(run)
+
+    def unseen(self, run: Run) -> tuple[Run, int]:
+        """The events of a run that are not held already, and how many others there were."""
+        given = len(run)
+        for other in self.runs:
+            if _share(run.known, other.known):
+                run = run.where(~_is_held(run, other))
+        return run, given - len(run)
+
+    def take(self, place: Place, now: int) -> tuple[EventTable, int]:
+        """Removes and returns all events up to a place, in the weak order, and how long they waited in all."""
+        parts: list[Run] = []
+        rest: list[Run] = []
+        for run in self.runs:
+            count = run.count_to(place)
+            if count:
+                parts.append(run.first(count))
+            if count < len(run):
+                rest.append(run.after(count) if count else run)
+        self.runs = _settled(rest)
+        waited = sum(len(part) * now - int(part.came[part.rows].sum()) for part in parts)
+        if len(parts) < 2:
+            return (parts[0].events() if parts else NOTHING), waited
+        table, rows = _together(parts)
+        return table.take(rows), waited
+
+    def count_after(self, place: Place) -> int:
+        """How many events are ahead of a place."""
+        return sum(len(run) - run.count_to(place) for run in self.runs)
+
+    def forget(self, count: int) -> None:
+        """Lets the first events go, at least so many."""
+        ends = np.concatenate([run.ends for run in self.runs])
+        self.take(Place(int(np.partition(ends, count - 1)[count - 1]), FAR, b""), 0)
+
+    def all(self) -> Run | None:
+        """All that is held, as one run."""
+        return _merged(self.runs) if self.runs else None
+
+
+def _settled(runs: list[Run]) -> list[Run]:
+    """The same events in few runs: where there are many, the short ones at the end become one."""
+    if len(runs) < MANY:
+        return runs
+    first, length = len(runs) - 1, len(runs[-1])
+    while first and len(runs[first - 1]) <= 2 * length:
+        first -= 1
+        length += len(runs[first])
+    return [*runs[:first], _merged(runs[first:])]
+
+
+def _together(runs: list[Run]) -> tuple[EventTable, Ints]:
+    """The tables of several runs as one, and its rows that are in the runs, in the weak order."""
+    lean = [run.lean() for run in runs]
+    starts = np.cumsum([0, *(len(run.table) for run in lean)])
+    table = concat([run.table for run in lean])
+    rows = [run.rows + start for run, start in zip(lean, starts, strict=False)]
+    return table, weak_order(table, np.concatenate(rows))
+
+
+def _merged(runs: list[Run]) -> Run:
+    """Several runs as one."""
+    lean = [run.lean() for run in runs]
+    table, rows = _together(lean)
+    table = compacted(table.take(rows))
+    came, names = (np.concatenate([getattr(run, name) for run in lean])[rows] for name in ("came", "names"))
+    return Run(table, np.arange(len(rows)), times(table, "hi"), came, names, np.sort(names))
+
+
+def _share(some: Words, others: Words) -> bool:
+    """Whether two sorted arrays have something in common; looking up sorted numbers is fast."""
+    few, many = sorted((some, others), key=len)
+    at = np.minimum(np.searchsorted(many, few), len(many) - 1)
+    return bool(len(few) and (many[at] == few).any())
+
+
+def _is_held(run: Run, other: Run) -> NDArray[np.bool_]:
+    """For each event of a run whether it is in another one."""
+    found = np.zeros(len(run), bool)
+    names = other.names[other.rows]
+    order = np.argsort(names)
+    mine = run.names[run.rows]
+    at = np.minimum(np.searchsorted(names[order], mine), len(names) - 1)
+    met = np.flatnonzero(names[order[at]] == mine)
+    equal = same_names(run.table, run.rows[met], other.table, other.rows[order[at[met]]])
+    found[met[equal]] = True
+    return found

@@ -1,0 +1,360 @@
+"""The ordering stage: takes events as they arrive, and gives them on in the order of the input when they are ready."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from penstock.errors import DataError, StateError
+from penstock.events.table import KINDS, EventTable, mixture
+from penstock.events.times import format_time
+from penstock.ordering.estimates import Met
+from penstock.ordering.held import NOTHING, Held, Run, run_of, without_repeated
+from penstock.ordering.places import BEHIND, FAR, NEVER, THERE, Ints, Place, compacted, compared, times
+from penstock.ordering.policies import BestEffort, Policy, parse_policy
+from penstock.ordering.probable import ProbableRule
+from penstock.ordering.rules import rule_of
+from penstock.ordering.saved import pack, unpack
+from penstock.ordering.sources import Sources
+from penstock.ordering.status import Counters, Status
+
+MOST_HELD = 5_000_000
+"""So many events are held at most, unless another limit is given."""
+MOST_REMEMBERED = 100_000
+"""So many ids are remembered where events do not wait, to know those that come again."""
+UNKNOWN_SOURCE = "its source was not known before"
+BROKEN_ORDER = "its source had shown a later stamp"
+TOO_LATE = "it was no longer waited for"
+
+
+@dataclass(frozen=True)
+class Late:
+    """Events whose place was past when they came, why, and how far past it was, in microseconds."""
+
+    table: EventTable
+    reason: list[str]
+    lateness: Ints
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Events that may be consumed now, in the weak order; then the timers before ``progress`` may fire."""
+
+    table: EventTable
+    progress: int
+    late: Late
+
+
+class Ordering:
+    """Puts events into the order of the input and decides when they are safe to consume, by a policy.
+
+    Times are told, never asked for: ``arrival`` says when something came in, in microseconds. Events have ids.
+
+    >>> from penstock.events.records import from_dicts
+    >>> from penstock.ordering.policies import guaranteed
+    >>> stage = Ordering(guaranteed(), ["a", "b"])
+    >>> later = from_dicts([{"type": "B", "source": "b", "id": "1", "time": 7}])
+    >>> len(stage.feed(later, arrival=8).table)
+    0
+    >>> earlier = from_dicts([{"type": "A", "source": "a", "id": "1", "time": 5}])
+    >>> ready = stage.feed(earlier, arrival=9)
+    >>> ready.table.field("type").to_pylist(), ready.progress
+    (['A'], 5)
+    >>> stage.heartbeat("a", at=9, arrival=10).table.field("type").to_pylist()
+    ['B']
+    """
+
+    def __init__(self, policy: Policy, sources: Iterable[str] = (), *, held: int = MOST_HELD) -> None:
+        self.policy = policy
+        self.limit = held
+        self.sources = Sources()
+        self.sources.register(sources)
+        self.rule = rule_of(policy)
+        self.on_arrival = isinstance(policy, BestEffort)
+        self.held = Held()
+        self.counters = Counters()
+        self.kinds: dict[str, pa.DataType] = {}
+        self.frontier = Place(NEVER, NEVER, b"")
+        self.counter: int | None = None
+        self.there: set[str] = set()
+        self.progress = NEVER
+        self.now = NEVER
+        self.newest = NEVER
+
+    def feed(self, table: EventTable, arrival: int) -> Ready:
+        """Events came in, together; where they have an arrival of their own, that counts."""
+        self._check(table)
+        self.now = max(self.now, arrival)
+        if not len(table):
+            return self._advance(_NONE_LATE)
+        table = compacted(table)
+        came = np.asarray(table.field("arrival").fill_null(arrival))
+        self.now = max(self.now, int(came.max()))
+        self.newest = max(self.newest, int(times(table, "hi").max()))
+        run = run_of(table, came)
+        met, disordered, unknown = self._meet(run)
+        behind, repeated = self._past(table)
+        late, gone = _NONE_LATE, repeated
+        if not self.on_arrival and behind.any():
+            late, gone = self._late(table, behind, disordered, unknown[met.codes]), behind | repeated
+            np.add.at(self.sources.counts["late"], met.sources[met.codes[behind]], 1)
+        behind_others = int(np.count_nonzero(behind)) - len(late)
+        self._count(late=len(late), out_of_order=behind_others, disordered=int(np.count_nonzero(disordered)))
+        run = run.where(~gone[run.rows]) if gone.any() else run
+        arrived = self._take_in(run, int(np.count_nonzero(repeated)))
+        self.rule.meet(met)
+        return self._advance(late, arrived)
+
+    def heartbeat(self, source: str, at: int, arrival: int) -> Ready:
+        """A source promises that its later events end after ``at``."""
+        self.now = max(self.now, arrival)
+        [number] = self.sources.numbers([source]).tolist()
+        one = np.array([number])
+        self.sources.show(one, np.array([at + 1]), np.array([NEVER]), np.array([arrival]))
+        self.rule.notice(number, at, arrival)
+        return self._advance(_NONE_LATE)
+
+    def leave(self, source: str, arrival: int) -> Ready:
+        """Nothing more comes from a source; what it sent stays in its place."""
+        self.now = max(self.now, arrival)
+        number = self.sources.index.get(source)
+        if number is not None:
+            self.sources.leave(source)
+            self.rule.forget(number)
+        return self._advance(_NONE_LATE)
+
+    def wait(self, arrival: int) -> Ready:
+        """Nothing came, and time went on."""
+        self.now = max(self.now, arrival)
+        return self._advance(_NONE_LATE)
+
+    def finish(self) -> Ready:
+        """The input is over: everything leaves, and timers up to the last event's end may fire."""
+        table, waited = self.held.take(Place(FAR, NEVER, b""), self.now)
+        if self.on_arrival:
+            table = table.slice(0, 0)
+        end = self.newest + 1 if self.newest > NEVER else NEVER
+        return self._ready(table, waited, max(self.progress, end), _NONE_LATE)
+
+    def status(self) -> Status:
+        """How far it is, what it holds and for whom it waits."""
+        sources, numbers = self.sources, self.sources.current()
+        # What was shown is the end of an event, or the instant before the least that is possible since a heartbeat.
+        shown = sources.lowest.ends(numbers).copy()
+        shown -= (sources.lowest.beginnings(numbers) == NEVER) & (shown > NEVER)
+        estimated = self.rule.estimates.usual(numbers) if isinstance(self.rule, ProbableRule) else None
+        holding = sources.lowest.holding()[:10] if len(sources) else numbers
+        return Status(
+            policy=str(self.policy),
+            progress=self.progress,
+            now=self.now,
+            held=0 if self.on_arrival else len(self.held),
+            counters=self.counters,
+            names=[sources.names[number] for number in numbers.tolist()],
+            shown=shown,
+            heard=sources.heard[numbers],
+            events=sources.counts["events"][numbers],
+            late=sources.counts["late"][numbers],
+            disordered=sources.counts["disordered"][numbers],
+            delays=estimated,
+            holding=tuple(sources.names[number] for number in holding.tolist()),
+        )
+
+    def save(self) -> bytes:
+        """All of it as bytes that `load` reads, in this version and later ones."""
+        held = self.held.all()
+        table = held.events() if held else NOTHING
+        values = {name: getattr(self, name) for name in ("limit", "counter", "progress", "now", "newest")}
+        values |= {"policy": str(self.policy), "counters": asdict(self.counters), "there": sorted(self.there)}
+        values |= {"frontier": [self.frontier.hi, self.frontier.lo, self.frontier.source.decode()]}
+        values |= {"kinds": {name: str(kind) for name, kind in self.kinds.items()}}
+        values |= {"held": table.fields, "attributes": table.attributes, "fixed": table.fixed}
+        values |= {"came": held.came[held.rows] if held else np.zeros(0, np.int64)}
+        parts = {"sources": self.sources.save(), "rule": self.rule.save()}
+        return pack(values | {f"{part}.{name}": v for part, state in parts.items() for name, v in state.items()})
+
+    @classmethod
+    def load(cls, state: bytes) -> Ordering:
+        """The stage that was saved, to go on from there.
+
+        >>> from penstock.ordering.policies import delay
+        >>> Ordering.load(Ordering(delay("5 s"), ["a"]).save()).status().names
+        ['a']
+        """
+        values = unpack(state)
+        stage = cls(parse_policy(values["policy"]), held=values["limit"])
+        for name in ("counter", "progress", "now", "newest"):
+            setattr(stage, name, values[name])
+        stage.counters, stage.there = Counters(**values["counters"]), set(values["there"])
+        hi, lo, source = values["frontier"]
+        stage.frontier = Place(hi, lo, source.encode())
+        kinds = {str(kind): kind for kind in KINDS}
+        stage.kinds = {name: kinds[kind] for name, kind in values["kinds"].items()}
+        stage.sources.load(_part(values, "sources."))
+        stage.rule.load(_part(values, "rule."))
+        stage.held.add(run_of(EventTable(values["held"], values["attributes"], values["fixed"]), values["came"]))
+        return stage
+
+    def _check(self, table: EventTable) -> None:
+        """Refuses what could not be put in order with the rest, before anything is changed."""
+        if table.field("id").null_count:
+            raise DataError("an event without an id cannot be ordered", hint="give it one: events.identity.with_ids")
+        kinds: dict[str, pa.DataType] = {}
+        for name in table.attributes.column_names:
+            column = table.attributes[name]
+            known = self.kinds.get(name, column.type)
+            if column.null_count < len(column):
+                if column.type != known and not {column.type, known} <= _NUMBERS:
+                    raise mixture(name, known, "earlier events", column.type, "these")
+                kinds[name] = known
+        self.kinds |= kinds
+
+    def _meet(self, run: Run) -> tuple[Met, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Learns what the events show of their sources; which rows broke an order, and which sources were unknown."""
+        table, sources = run.table, self.sources
+        column = table.field("source")
+        counts = np.bincount(np.asarray(column.indices), minlength=len(column.dictionary))
+        used = np.flatnonzero(counts)
+        numbers = sources.numbers_of(column.dictionary, used)
+        codes = np.zeros(len(counts), np.int64)
+        codes[used] = np.arange(len(used))
+        codes = codes[np.asarray(column.indices)]
+        before, begun = sources.lowest.ends(numbers).copy(), sources.lowest.beginnings(numbers).copy()
+        unknown = (sources.counts["events"][numbers] == 0) & ~sources.registered[numbers]
+        last = np.zeros(len(used), np.int64)
+        last[codes[run.rows]] = run.rows
+        ends, beginnings = times(table, "hi"), times(table, "lo")
+        heard = np.full(len(used), NEVER)
+        np.maximum.at(heard, codes, run.came)
+        sources.counts["events"][numbers] += counts[used]
+        sources.show(numbers, ends[last], np.where(_is_derived(table, used), NEVER, beginnings[last]), heard)
+        disordered = _is_before(ends, before[codes], beginnings, begun, codes)
+        if disordered.any():
+            sources.counts["disordered"][numbers] += np.bincount(codes[disordered], minlength=len(used))
+        return Met(numbers, codes, ends, run.came, before, ends[last]), disordered, unknown
+
+    def _past(self, table: EventTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which rows are behind what was consumed or fired, and which were consumed at the very last place."""
+        ends, nothing = times(table, "hi"), np.zeros(len(table), bool)
+        if ends.min() > max(self.frontier.hi, self.progress):
+            return nothing, nothing
+        side = compared(table, self.frontier)
+        behind, repeated = side == BEHIND, nothing.copy()
+        if not self.on_arrival:
+            behind |= ends < self.progress
+        here = np.flatnonzero(side == THERE)
+        if len(here):
+            ids, counters = (table.field(name).take(pa.array(here)).to_pylist() for name in ("id", "seq"))
+            repeated[here] = [one in self.there for one in ids]
+            pairs = zip(ids, counters, strict=True)
+            behind[here] = [self._is_behind(one, counter) for one, counter in pairs]
+        return behind & ~repeated, repeated
+
+    def _is_behind(self, id: str, counter: int | None) -> bool:
+        """Whether an event of the source and stamp consumed last comes before it.
+
+        What a source says of one instant without counting it has the order of sending; ids, which may be hashes, make
+        nothing late.
+        """
+        if counter is not None and self.counter is not None:
+            return counter < self.counter
+        return self.on_arrival and counter is self.counter and id.encode() < max(one.encode() for one in self.there)
+
+    def _late(
+        self, table: EventTable, behind: NDArray[np.bool_], disordered: NDArray[np.bool_], unknown: NDArray[np.bool_]
+    ) -> Late:
+        rows = np.flatnonzero(behind)
+        reasons = np.where(unknown[rows], UNKNOWN_SOURCE, np.where(disordered[rows], BROKEN_ORDER, TOO_LATE))
+        passed = max(self.progress, self.frontier.hi)
+        return Late(table.take(rows), reasons.tolist(), passed - times(table, "hi")[rows])
+
+    def _take_in(self, run: Run, repeated: int) -> EventTable:
+        """Holds what is new; events that do not wait are returned, and only their names are kept."""
+        run, twice = without_repeated(run)
+        run, again = self.held.unseen(run)
+        self._count(duplicate=repeated + twice + again)
+        if not self.on_arrival:
+            self.held.add(run)
+            return NOTHING
+        table = run.events()
+        self.held.add(run_of(EventTable(table.fields, NOTHING.attributes), run.came[run.rows]))
+        most = min(self.limit, MOST_REMEMBERED)
+        if len(self.held) > most:
+            self.held.forget(len(self.held) - most // 2)
+        return table
+
+    def _advance(self, late: Late, arrived: EventTable | None = None) -> Ready:
+        """What may be consumed now."""
+        bound = self.rule.bound(self.sources, self.now)
+        progress = max(self.progress, bound.progress if bound.progress < FAR else self.newest)
+        if self.on_arrival:
+            return self._ready(NOTHING if arrived is None else arrived, 0, progress, late)
+        left = self.held.count_after(bound.place)
+        if left > self.limit:
+            raise self._too_many(left)
+        table, waited = self.held.take(bound.place, self.now)
+        return self._ready(table, waited, progress, late)
+
+    def _ready(self, table: EventTable, waited: int, progress: int, late: Late) -> Ready:
+        ends = times(table, "hi")
+        if len(table):
+            self._move_on(table, ends)
+        self._count(consumed=len(table), waited=waited)
+        self.progress = progress
+        self.rule.judge(ends, times(late.table, "hi"))
+        return Ready(table, progress, late)
+
+    def _move_on(self, table: EventTable, ends: Ints) -> None:
+        """Remembers the place consumed last, and what was consumed there."""
+        last = table.slice(len(table) - 1)
+        [source], [counter] = last.field("source").to_pylist(), last.field("seq").to_pylist()
+        place = Place(int(ends[-1]), int(times(last, "lo")[0]), source.encode())
+        if place < self.frontier:
+            return
+        tied = table.slice(int(np.searchsorted(ends, place.hi)))
+        ids = tied.field("id").filter(pa.array(compared(tied, place) == THERE)).to_pylist()
+        self.there = set(ids) | (self.there if place == self.frontier else set())
+        self.frontier, self.counter = place, counter
+
+    def _too_many(self, left: int) -> StateError:
+        [slowest] = self.status().slowest(1)
+        shown = "nothing yet" if slowest.shown is None else f"nothing after {format_time(slowest.shown)}"
+        return StateError(
+            f"{left:,} events are held for ordering, more than the {self.limit:,} that may be",
+            hint=f"source {slowest.name!r} has shown {shown}: let it send heartbeats, say that it has left, "
+            "or choose a policy such as guaranteed(max_wait=10 s)",
+        )
+
+    def _count(self, **more: int) -> None:
+        self.counters = replace(self.counters, **{name: getattr(self.counters, name) + n for name, n in more.items()})
+
+
+_NONE_LATE = Late(NOTHING, [], np.zeros(0, np.int64))
+_NUMBERS = {pa.int64(), pa.float64()}
+
+
+def _part(values: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
+
+
+def _is_before(ends: Ints, before: Ints, beginnings: Ints, begun: Ints, codes: Ints) -> NDArray[np.bool_]:
+    """Which stamps are earlier than what their sources had shown before."""
+    earlier = ends < before
+    tied = np.flatnonzero(ends == before)
+    earlier[tied] = beginnings[tied] < begun[codes[tied]]
+    return earlier
+
+
+def _is_derived(table: EventTable, used: Ints) -> NDArray[np.bool_]:
+    """For each source met whether it is a detector: several of its composites may end together, in any order."""
+    sources = table.field("source")
+    return np.asarray(pc.starts_with(sources.dictionary, "penstock/").take(pa.array(used)))
