@@ -12,6 +12,7 @@ from penstock.engine.engine import Engine
 from penstock.engine.found import Found
 from penstock.engine.kept import Kept, T
 from penstock.engine.memory import REASONS
+from penstock.engine.snapshot import Snapshot, from_bytes, restore, save, to_bytes
 from penstock.engine.values import Pool, decode
 from penstock.events.event import Event
 from penstock.events.found import Composite, Part
@@ -20,7 +21,7 @@ from penstock.events.records import from_dicts
 from penstock.events.table import EventTable
 from penstock.testing.reference import Incomplete
 
-SUPPORTED = {"context", "runs_per_instance", "age", "incomplete"}
+SUPPORTED = {"context", "runs_per_instance", "age", "incomplete", "snapshots"}
 """What the engine knows of ``context``, ``runs_per_instance``, ``age``, ``incomplete`` and ``snapshots``.
 
 Golden cases with other options wait; the comparison with the reference does not draw them.
@@ -51,16 +52,21 @@ def feeds(
     until: int | None = None,
     zone: str = "UTC",
     cuts: Sequence[int] = (),
+    snapshots: Sequence[int] = (),
     **more: Any,
 ) -> Iterator[Found]:
-    """What the engine finds in each batch if the input is cut at ``cuts``."""
+    """What the engine finds in each batch if the input is cut at ``cuts``, and saved and restored at ``snapshots``."""
     table = table_of(events)
     ends = table.field("hi").to_pylist()
     end = max([*ends, *([until] if until is not None else [])], default=0)
     engine = Engine(pattern, Choice(restart=restart, zone=zone, **more))
+    saved: Snapshot | None = None
     edges = sorted({0, len(table), *(min(cut, len(table)) for cut in cuts)})
     for start, stop in zip(edges, [*edges[1:], None], strict=True):
         engine.bound = -1  # nothing is held that is not needed
+        if start in snapshots:
+            saved = save(engine, saved)
+            engine = restore(from_bytes(to_bytes(saved)))
         if stop is None:
             yield engine.feed(table.slice(len(table)), end + 1)
             yield engine.finish(end)

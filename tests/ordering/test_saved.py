@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import StateError
 from penstock.ordering.policies import guaranteed, parse_policy
-from penstock.ordering.saved import MAGIC, pack, unpack
+from penstock.events.saved import pack, unpack
 from penstock.ordering.stage import Ordering
 from penstock.testing.delays import Exponential
 from penstock.testing.simulator import Route, SimulatedSource, simulate
@@ -73,20 +73,20 @@ def test_damaged_bytes_are_refused(at: int, change: int) -> None:
 
 
 def test_foreign_bytes_are_refused() -> None:
-    with pytest.raises(StateError, match="no saved state of an ordering stage"):
+    with pytest.raises(StateError, match="no saved state of a penstock ordering stage"):
         Ordering.load(b"PK\x03\x04")
 
 
 def test_state_of_a_later_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as later:
-        later.setattr("penstock.ordering.saved.VERSION", 99)
-        state = pack({})
+        later.setattr("penstock.events.saved.VERSION", 99)
+        state = pack("stage", {})
     with pytest.raises(StateError, match="later version"):
-        unpack(state)
+        unpack("stage", state)
 
 
 def test_state_is_readable_without_running_anything() -> None:
     state = Ordering(guaranteed()).save()
-    rest = state[len(MAGIC) + 64 :]
+    rest = state[len(b"penstock ordering stage ") + 64 :]
     header = json.loads(rest[8 : 8 + int.from_bytes(rest[:8], "little")])
     assert (header["version"], header["plain"]["policy"]) == (1, "guaranteed")

@@ -253,8 +253,10 @@ class DefinitionEngine:
 
     def compact(self) -> Ints | None:
         """Forgets symbols that no run holds, if there are many; returns the old numbers of those that are kept."""
-        if not self.symbols.are_many:
-            return None
+        return self.compacted() if self.symbols.are_many else None
+
+    def compacted(self) -> Ints:
+        """Forgets symbols that no run holds; returns the old numbers of those that are kept."""
         runners = [one.runner for one in self.detections]
         for runner in runners:
             runner.tidy(runner.memory.live(m.NOW))
@@ -300,6 +302,18 @@ class Symbols:
         self.kinds.append(read[0])
         self.values.append(read[1])
         return identities
+
+    @property
+    def met(self) -> int:
+        """How many there were in all."""
+        return self._met
+
+    def put(self, identities: Ints, kinds: Ints, values: Ints, met: int) -> None:
+        """Symbols as they were saved."""
+        self.identities.append(identities)
+        self.kinds.append(kinds)
+        self.values.append(values)
+        self._met = met
 
     def keep(self, kept: Ints) -> None:
         """Forgets all but these."""

@@ -47,6 +47,7 @@ class Engine:
 
     def __init__(self, pattern: Pattern, choice: Choice = DEFAULT) -> None:
         plain = without_lets(pattern)
+        self.pattern = pattern
         self.choice = choice
         self.programs = compile_pattern(pattern)
         names = frozenset(program.name for program in self.programs)
@@ -67,6 +68,7 @@ class Engine:
             for number in range(len(self.programs))
         ]
         self.incomplete: list[list[Incomplete]] = [[] for _ in self.programs]
+        self.told: list[Ints] = [np.zeros((0, 5), np.int64) for _ in self.programs]
         self.fed = 0
         self.bound = RECLAIM
 
@@ -91,7 +93,7 @@ class Engine:
                 self.symbols[number].add(owner, numbers[chosen])
             met += self._composed(number, completed)
             if self.choice.incomplete:
-                engine.let_go(until)
+                engine.let_go(max(until - 1, int(keys.instant[-1])) if len(keys.instant) else until - 1)
                 self._report(number)
             kept = engine.compact()
             if kept is not None:
@@ -120,7 +122,11 @@ class Engine:
             owners, rows = self.symbols[number].of(ended.symbols)
             matched = self.composers[number].compose(ended.as_made(engine.selects), engine.instances, owners, rows)
             told = np.column_stack([matched.words.view(np.int64), ended.at, ended.reason])
-            once = np.sort(np.unique(told, axis=0, return_index=True)[1])
+            before = self.told[number]
+            _, first = np.unique(np.concatenate([before, told]), axis=0, return_index=True)
+            once = np.sort(first[first >= len(before)]) - len(before)
+            both = np.concatenate([before, told[once]])
+            self.told[number] = both[both[:, -2] == both[:, -2].max()]
             self.incomplete[number].append(Incomplete(matched.take(once), ended.at[once], ended.reason[once]))
 
     def finish(self, now: int) -> Found:

@@ -20,7 +20,7 @@ class Memory:
         self.selects = selects
         self.reports = reports
         counts = np.zeros(m.HEADER, np.int64)
-        counts[m.NOW], counts[m.RESUME], counts[m.FREE] = NONE, -1, -1
+        counts[m.NOW], counts[m.RESUME], counts[m.FREE], counts[m.KNOWN] = NONE, -1, -1, 1
         empty = np.zeros(0, np.int64)
         self.arrays: tuple[Ints, ...] = (counts, *[empty] * 11)
         self._replace(m.QUEUE_ENDS, np.zeros(max(1, 2 * timers), np.int64))
@@ -71,6 +71,23 @@ class Memory:
         slots = 1 << (2 * room).bit_length()
         self.counts[m.TABLE_MASK] = slots - 1
         self._replace(m.TABLE, np.full(slots * m.TABLE_WIDTH, -1, np.int64))
+
+    def fit(self, runs: int, nodes: int, instances: int, made: int) -> None:
+        """Room for what is put in from outside."""
+        self.grow_runs(max(runs, self.live(m.RUN_ROOM)))
+        self.grow_nodes(max(nodes, self.live(m.NODE_ROOM)))
+        self.grow_instances(max(instances, len(self.arrays[m.INSTANCES]) // m.INSTANCE_WIDTH))
+        self.grow_made(max(made + RUNS, self.live(m.MADE_ROOM)))
+
+    def set_used(self, runs: int, nodes: int, instances: int) -> None:
+        """The first rows are in use, the others free."""
+        room = self.live(m.RUN_ROOM)
+        rows = self.rows(m.RUNS, m.RUN_WIDTH, room)
+        rows[runs + 1 :, m.NEXT] = np.arange(runs + 2, room + 1)
+        rows[-1, m.NEXT] = -1
+        counts = self.counts
+        counts[m.FREE], counts[m.FREE_RUNS] = runs + 1, room - runs - 1
+        counts[m.NODE_COUNT], counts[m.KNOWN], counts[m.LIVE] = nodes, instances, runs
 
     def grow_nodes(self, room: int) -> None:
         """Room for so many matched symbols."""

@@ -68,6 +68,26 @@ class Kept(Generic[T]):
         self._numbers = list(np.split(numbers, ends[:-1])) if self.pieces else []
         self._starts = [int(some[0]) for some in self._numbers if some is not None]
 
+    def put(self, pieces: Sequence[tuple[Ints, T]], end: int) -> None:
+        """Rows with their numbers, as they were saved; the next one will be ``end``."""
+        if pieces:
+            numbers = np.concatenate([some for some, _ in pieces])
+            order = np.argsort(numbers, kind="stable")
+            self._put(pieces, numbers, order)
+        self.end = end
+
+    def _put(self, pieces: Sequence[tuple[Ints, T]], numbers: Ints, order: Ints) -> None:
+        """One piece for each stretch of numbers whose rows come from one piece, joined where they can be."""
+        sources = np.repeat(np.arange(len(pieces)), [len(some) for some, _ in pieces])[order]
+        rows = np.concatenate([np.arange(len(some)) for some, _ in pieces])[order]
+        cuts = np.flatnonzero(np.diff(sources)) + 1
+        stretches = np.split(np.arange(len(order)), cuts)
+        taken = [pieces[int(sources[some[0]])][1].take(rows[some]) for some in stretches]
+        self.pieces = self._join(taken)
+        ends = np.cumsum([len(piece) for piece in self.pieces])
+        self._numbers = list(np.split(numbers[order], ends[:-1]))
+        self._starts = [int(some[0]) for some in self._numbers if some is not None]
+
     def as_it_is(self) -> Kept[T]:
         """The rows that are kept now, whatever is added or let go later."""
         same: Kept[T] = Kept(self._join)

@@ -28,6 +28,11 @@ class Symbols:
         self._rows[self.count : self.count + len(rows)] = rows
         self.count += len(rows)
 
+    def put(self, owners: Ints, rows: Ints) -> None:
+        """Symbols as they were saved."""
+        self._owners, self._rows = (np.append(one, np.zeros(1024, np.int64)) for one in (owners, rows))
+        self.count = len(rows)
+
     def of(self, slots: Ints) -> tuple[Ints, Ints]:
         """Owner and row of each symbol."""
         return self._owners[slots], self._rows[slots]

@@ -20,7 +20,7 @@ from penstock.ordering.places import BEHIND, FAR, NEVER, THERE, Ints, Place, com
 from penstock.ordering.policies import BestEffort, Policy, parse_policy
 from penstock.ordering.probable import ProbableRule
 from penstock.ordering.rules import rule_of
-from penstock.ordering.saved import pack, unpack
+from penstock.events.saved import pack, unpack
 from penstock.ordering.sources import Sources
 from penstock.ordering.status import Counters, Status
 
@@ -180,7 +180,7 @@ class Ordering:
         values |= {"held": table.fields, "attributes": table.attributes, "fixed": table.fixed}
         values |= {"came": held.came[held.rows] if held else np.zeros(0, np.int64)}
         parts = {"sources": self.sources.save(), "rule": self.rule.save()}
-        return pack(values | {f"{part}.{name}": v for part, state in parts.items() for name, v in state.items()})
+        return pack("ordering stage", values | {f"{part}.{name}": v for part, state in parts.items() for name, v in state.items()})
 
     @classmethod
     def load(cls, state: bytes) -> Ordering:
@@ -190,7 +190,7 @@ class Ordering:
         >>> Ordering.load(Ordering(delay("5 s"), ["a"]).save()).status().names
         ['a']
         """
-        values = unpack(state)
+        values = unpack("ordering stage", state)
         stage = cls(parse_policy(values["policy"]), held=values["limit"])
         for name in ("counter", "progress", "now", "newest"):
             setattr(stage, name, values[name])

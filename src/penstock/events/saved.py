@@ -12,16 +12,15 @@ import pyarrow as pa
 
 from penstock.errors import StateError
 
-MAGIC = b"penstock ordering "
 VERSION = 1
 _DIGEST = 64
 _LENGTH = 8
 
 
-def pack(values: Mapping[str, Any]) -> bytes:
-    """The bytes of named values: what JSON can say, arrays of numbers, and Arrow tables.
+def pack(what: str, values: Mapping[str, Any]) -> bytes:
+    """The bytes of named values: what JSON can say, arrays of numbers, and Arrow tables; ``what`` says whose they are.
 
-    >>> unpack(pack({"a": 1, "b": np.array([1, 2])}))
+    >>> unpack("example", pack("example", {"a": 1, "b": np.array([1, 2])}))
     {'a': 1, 'b': array([1, 2])}
     """
     plain: dict[str, Any] = {}
@@ -31,7 +30,8 @@ def pack(values: Mapping[str, Any]) -> bytes:
         if isinstance(value, np.ndarray):
             kind = value.dtype.newbyteorder("<")
             bodies.append(np.ascontiguousarray(value, kind).tobytes())
-            sections.append({"name": name, "array": kind.str, "length": len(bodies[-1])})
+            shape = {"shape": list(value.shape)} if value.ndim > 1 else {}
+            sections.append({"name": name, "array": kind.str, "length": len(bodies[-1])} | shape)
         elif isinstance(value, pa.Table):
             bodies.append(_written(value))
             sections.append({"name": name, "length": len(bodies[-1])})
@@ -39,22 +39,27 @@ def pack(values: Mapping[str, Any]) -> bytes:
             plain[name] = value
     header = json.dumps({"version": VERSION, "plain": plain, "sections": sections}).encode()
     rest = b"".join([len(header).to_bytes(_LENGTH, "little"), header, *bodies])
-    return MAGIC + sha256(rest).hexdigest().encode() + rest
+    return _magic(what) + sha256(rest).hexdigest().encode() + rest
 
 
-def unpack(data: bytes) -> dict[str, Any]:
+def _magic(what: str) -> bytes:
+    return f"penstock {what} ".encode()
+
+
+def unpack(what: str, data: bytes) -> dict[str, Any]:
     """The values that were packed.
 
-    >>> unpack(b"something else")
+    >>> unpack("detector", b"something else")
     Traceback (most recent call last):
-    penstock.errors.StateError: this is no saved state of an ordering stage
-    hint: give the bytes that its save() returned
+    penstock.errors.StateError: this is no saved state of a penstock detector
+    hint: give the bytes as they were saved
     """
-    if not data.startswith(MAGIC):
-        raise StateError("this is no saved state of an ordering stage", hint="give the bytes that its save() returned")
-    start = len(MAGIC) + _DIGEST
+    magic = _magic(what)
+    if not data.startswith(magic):
+        raise StateError(f"this is no saved state of a penstock {what}", hint="give the bytes as they were saved")
+    start = len(magic) + _DIGEST
     rest = data[start:]
-    if sha256(rest).hexdigest().encode() != data[len(MAGIC) : start]:
+    if sha256(rest).hexdigest().encode() != data[len(magic) : start]:
         raise StateError("this saved state is damaged", hint="it is cut short or was changed; take an earlier one")
     end = _LENGTH + int.from_bytes(rest[:_LENGTH], "little")
     header = json.loads(rest[_LENGTH:end])
@@ -66,13 +71,14 @@ def unpack(data: bytes) -> dict[str, Any]:
     values: dict[str, Any] = dict(header["plain"])
     for section in header["sections"]:
         body, end = rest[end : end + section["length"]], end + section["length"]
-        values[section["name"]] = _array(body, section["array"]) if "array" in section else _read(body)
+        values[section["name"]] = _array(body, section) if "array" in section else _read(body)
     return values
 
 
-def _array(body: bytes, kind: str) -> Any:
-    dtype = np.dtype(kind)
-    return np.frombuffer(body, dtype).astype(dtype.newbyteorder("="))
+def _array(body: bytes, section: Mapping[str, Any]) -> Any:
+    dtype = np.dtype(section["array"])
+    flat = np.frombuffer(body, dtype).astype(dtype.newbyteorder("="))
+    return flat.reshape(section["shape"]) if "shape" in section else flat
 
 
 def _written(table: pa.Table) -> bytes:

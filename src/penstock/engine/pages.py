@@ -1,0 +1,207 @@
+"""State by pages: what instances of one definition hold, with all that it refers to, so that each stands for itself.
+
+Numbers that mean something only inside a process (instances, rows of memory, symbols, texts in the pool) are numbers
+inside the page here. Events and composites keep the numbers of their rows, and symbols their identities, so that what
+is in several pages becomes one again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.engine import memory as m
+from penstock.engine import vm
+from penstock.engine.composed import PRIMITIVE, Composed, join
+from penstock.engine.definition import DefinitionEngine
+from penstock.engine.found import known_rows
+from penstock.engine.kept import Kept
+from penstock.engine.memory import Ints
+from penstock.engine.runner import Runner
+from penstock.engine.store import Symbols
+from penstock.engine.traverse import list_runs, reach
+from penstock.engine.values import Pool
+from penstock.events.table import EventTable
+
+Page = dict[str, Any]
+RUN_COLUMNS = (m.STATE, m.PREVIOUS, m.LO, m.HEAD_NODE, m.REMAINING, m.BASE, m.BEGAN)
+COMPOSED = ("lo", "hi", "words", "kinds", "bits", "offsets", "owners", "rows", "labels", "leaf_offsets", "leaves")
+PER_PAGE = 1024
+"""So many instances are in a page, more or less."""
+
+
+class Book:
+    """Writes the pages of one definition."""
+
+    def __init__(
+        self,
+        engine: DefinitionEngine,
+        symbols: Symbols,
+        events: Kept[EventTable],
+        stores: list[Kept[Composed]],
+        pool: Pool,
+    ) -> None:
+        self.engine = engine
+        self.symbols = symbols
+        self.events = events
+        self.stores = stores
+        self.pool = pool
+
+    def instances(self) -> Ints:
+        """The instances that differ from those never seen, but for number 0."""
+        count = self.engine.instances.count
+        held = np.zeros(count, bool)
+        for one in self.engine.detections:
+            if one.parameters:
+                rows = one.runner.memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, one.runner.memory.live(m.KNOWN))
+                held[: len(rows)] |= (rows[:, m.FIRST_RUN] >= 0) | (rows[:, m.DEAD] != rows[0, m.DEAD])
+        held[0] = False
+        return np.flatnonzero(held)
+
+    def changed(self, instances: Ints) -> Ints:
+        """Which of the instances changed since the marks were last wiped, those among them that are as new now."""
+        touched = np.zeros(self.engine.instances.count, bool)
+        for one in self.engine.detections:
+            if one.parameters:
+                memory = one.runner.memory
+                rows = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, memory.live(m.KNOWN))
+                touched[: len(rows)] |= rows[:, m.TOUCHED] != 0
+        return touched[instances]
+
+    def wipe(self) -> None:
+        """Wipes the marks of change."""
+        for one in self.engine.detections:
+            memory = one.runner.memory
+            memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, memory.live(m.KNOWN))[:, m.TOUCHED] = 0
+
+    def page(self, instances: Ints, is_common: bool = False) -> Page:
+        """What these instances hold; the common page has number 0, and what concerns all."""
+        known = self.engine.instances
+        page: Page = {"key.kinds": known.kinds[instances], "key.values": known.values[instances]}
+        held: list[Ints] = []
+        for number, one in enumerate(self.engine.detections):
+            mine = instances if one.parameters or is_common else instances[:0]
+            part, symbols = _runs(one.runner, mine, is_common, known)
+            held.append(symbols)
+            page |= {f"{number}.{name}": value for name, value in part.items()}
+        slots = np.unique(np.concatenate(held))
+        for number in range(len(self.engine.detections)):
+            for name in ("node.symbol", "past.symbol"):
+                if f"{number}.{name}" in page:
+                    page[f"{number}.{name}"] = np.searchsorted(slots, page[f"{number}.{name}"])
+        owners, rows = self.symbols.of(slots)
+        own = self.engine.symbols
+        page |= {"symbol.identity": own.identities.column[slots], "symbol.owner": owners, "symbol.row": rows}
+        page |= {"symbol.kinds": own.kinds.rows[slots], "symbol.values": own.values.rows[slots]}
+        page |= self._matched(owners, rows)
+        return self._with_texts(page)
+
+    def _matched(self, owners: Ints, rows: Ints) -> Page:
+        """The events and composites that symbols are, with all that these are made of."""
+        page: Page = {}
+        wanted = {owner: [rows[owners == owner]] for owner in range(-1, len(self.stores))}
+        for owner in range(len(self.stores) - 1, -1, -1):
+            numbers = np.unique(np.concatenate(wanted[owner]))
+            if len(numbers):
+                composites = _taken(self.stores[owner], numbers)
+                page |= {f"made.{owner}.{name}": getattr(composites, name) for name in COMPOSED}
+                page[f"made.{owner}.numbers"] = numbers
+                wanted[PRIMITIVE].append(composites.leaves)
+                for inner in range(owner):
+                    wanted[inner].append(known_rows(composites, inner))
+        numbers = np.unique(np.concatenate(wanted[PRIMITIVE]))
+        pieces = [(numbers[where], piece.take(found)) for piece, where, found in self.events.locate(numbers)]
+        for number, (some, table) in enumerate(pieces if len(numbers) else []):
+            page |= {f"events.{number}.numbers": some, f"events.{number}.fields": table.fields}
+            page |= {f"events.{number}.attributes": table.attributes, f"events.{number}.fixed": table.fixed}
+        return page
+
+    def _with_texts(self, page: Page) -> Page:
+        """The page with its own numbers for texts, and the texts."""
+        pairs = _text_columns(page)
+        used = np.unique(np.concatenate([page[v][page[k] == vm.TEXT].ravel() for k, v in pairs]))
+        for kinds, values in pairs:
+            bits = page[values].copy()
+            inside = page[kinds] == vm.TEXT
+            bits[inside] = np.searchsorted(used, bits[inside])
+            page[values] = bits
+        texts = pa.array([self.pool.texts[number] for number in used.tolist()], pa.string())
+        return page | {"texts": pa.table({"text": texts})}
+
+
+def _text_columns(page: Page) -> list[tuple[str, str]]:
+    """The names of columns of kinds, each with that of the values."""
+    made = [name[: -len("kinds")] for name in page if name.startswith("made.") and name.endswith(".kinds")]
+    instances = [name[: -len("kinds")] for name in page if name.endswith("owner.kinds")]
+    pairs = [(f"{prefix}kinds", f"{prefix}bits") for prefix in made]
+    pairs += [(f"{prefix}kinds", f"{prefix}values") for prefix in instances]
+    return [("key.kinds", "key.values"), ("symbol.kinds", "symbol.values"), *pairs]
+
+
+def with_pool(page: Page, pool: Pool) -> Page:
+    """A page that was read, with the pool's numbers for its texts."""
+    texts = page["texts"]["text"].to_pylist()
+    numbers = np.array([pool.number(text) for text in texts] or [0], np.int64)
+    for kinds, values in _text_columns(page):
+        inside = page[kinds] == vm.TEXT
+        page[values][inside] = numbers[page[values][inside]]
+    return page
+
+
+def _taken(store: Kept[Composed], numbers: Ints) -> Composed:
+    [whole] = join([piece.take(found) for piece, _, found in store.locate(numbers)])
+    return whole
+
+
+def _runs(runner: Runner, instances: Ints, is_common: bool, known: Any) -> tuple[Page, Ints]:
+    """The runs of instances, in the order of their lists, with what they have matched; and the symbols of that."""
+    memory = runner.memory
+    own = instances[instances < memory.live(m.KNOWN)]
+    state = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, memory.live(m.KNOWN))
+    runs, owners = list_runs(own, memory.arrays[m.INSTANCES], memory.arrays[m.RUNS])
+    rows = memory.rows(m.RUNS, m.RUN_WIDTH, memory.live(m.RUN_ROOM))[runs]
+    made = memory.rows(m.MADE, m.MADE_WIDTH, memory.live(m.MADE_COUNT) if is_common else 0)
+    heads = np.concatenate([rows[:, m.HEAD_NODE], made[:, m.MADE_NODE]])
+    nodes = reach(heads, memory.live(m.NODE_COUNT), memory.arrays[m.NODES])
+    matched = memory.rows(m.NODES, m.NODE_WIDTH, memory.live(m.NODE_COUNT))[nodes]
+    parents = np.where(matched[:, m.PARENT] < 0, -1, np.searchsorted(nodes, matched[:, m.PARENT]))
+    table = rows[:, list(RUN_COLUMNS)].copy()
+    table[:, RUN_COLUMNS.index(m.HEAD_NODE)] = np.searchsorted(nodes, rows[:, m.HEAD_NODE])
+    page: Page = {
+        "dead": np.where(instances < len(state), state[np.minimum(instances, len(state) - 1), m.DEAD], state[0, m.DEAD]),
+        "runs": table,
+        "clocks": memory.rows(m.CLOCKS, memory.clocked, memory.live(m.RUN_ROOM))[runs],
+        "owners": np.searchsorted(instances, owners),
+        "node.symbol": matched[:, m.SYMBOL].copy(),
+        "node.parent": parents,
+        "node.labels": matched[:, m.LABELS].copy(),
+        "node.hash": matched[:, m.HASH].copy(),
+    }
+    symbols = [page["node.symbol"]]
+    if is_common:
+        whose = made[:, m.MADE_INSTANCE]
+        page |= {
+            "last.made": made[:, [m.MADE_LO, m.MADE_HI, m.MADE_HASH]].copy(),
+            "last.node": np.searchsorted(nodes, made[:, m.MADE_NODE]),
+            "last.owner.kinds": known.kinds[whose],
+            "last.owner.values": known.values[whose],
+            "last.is_keyed": whose > 0,
+            "past": runner.past,
+            "past.symbol": runner.past[:, m.PLACE_SYMBOL].copy(),
+            "until": runner.until,
+            "counts": memory.counts[[m.NOW, m.FAILED, m.EXPIRED, m.DROPPED, m.REPLACED, m.OPEN]],
+        }
+        symbols.append(page["past.symbol"])
+    return page, np.concatenate(symbols)
+
+
+def page_numbers(kinds: Ints, values: Ints, hashes: Ints, pages: int) -> Ints:
+    """The page of each instance, by its parameters' values alone; ``hashes`` stand for texts."""
+    whole = np.zeros(len(kinds), np.uint64)
+    for column in range(kinds.shape[1]):
+        said = np.where(kinds[:, column] == vm.TEXT, hashes[:, column], values[:, column])
+        whole = (whole ^ said.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        whole ^= whole >> np.uint64(29)
+    return (whole % np.uint64(pages)).astype(np.int64) + 1

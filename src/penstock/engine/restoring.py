@@ -1,0 +1,153 @@
+"""An engine's state from its pages: what is in several of them becomes one again, and memory is laid out anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.engine import memory as m
+from penstock.engine.composed import Composed, join
+from penstock.engine.definition import Detection, DefinitionEngine
+from penstock.engine.heap import RUNS
+from penstock.engine.kept import Kept
+from penstock.engine.memory import Ints
+from penstock.engine.pages import COMPOSED, RUN_COLUMNS, Page
+from penstock.engine.store import Symbols
+from penstock.events.table import EventTable
+
+
+def restore_definition(engine: DefinitionEngine, symbols: Symbols, pages: list[Page], met: int) -> None:
+    """Brings a fresh definition to where its pages were written; the first page is the common one."""
+    first = _restore_instances(engine, pages)
+    slots = _restore_symbols(engine, symbols, pages, met)
+    for number, one in enumerate(engine.detections):
+        _restore_runs(one, number, pages, first, slots, engine)
+
+
+def _restore_instances(engine: DefinitionEngine, pages: list[Page]) -> list[int]:
+    """Numbers the instances of all pages; returns where those of each page begin."""
+    first, known = [0], engine.instances
+    for page in pages[1:]:
+        key = [(page["key.kinds"][:, n], page["key.values"][:, n]) for n in range(page["key.kinds"].shape[1])]
+        first.append(known.count)
+        if len(page["key.kinds"]):
+            known.numbers(key)
+    return first
+
+
+def _restore_symbols(engine: DefinitionEngine, symbols: Symbols, pages: list[Page], met: int) -> list[Ints]:
+    """Puts the symbols of all pages together; returns the numbers of each page's."""
+    identities, rows = np.unique(np.concatenate([page["symbol.identity"] for page in pages]), return_index=True)
+
+    def column(name: str) -> Ints:
+        whole: Ints = np.concatenate([page[name] for page in pages])[rows]
+        return whole
+
+    engine.symbols.put(identities, column("symbol.kinds"), column("symbol.values"), met)
+    symbols.put(column("symbol.owner"), column("symbol.row"))
+    return [np.searchsorted(identities, page["symbol.identity"]) for page in pages]
+
+
+def _restore_runs(
+    one: Detection, number: int, pages: list[Page], first: list[int], slots: list[Ints], engine: DefinitionEngine
+) -> None:
+    """Lays out the memory of one program."""
+    memory, common = one.runner.memory, pages[0]
+    counted = [page[f"{number}.runs"] for page in pages]
+    total, nodes = sum(map(len, counted)), sum(len(page[f"{number}.node.symbol"]) for page in pages)
+    instances = engine.instances.count if one.parameters else 1
+    memory.fit(2 * total + RUNS, 2 * nodes + 2 * RUNS, 2 * instances, len(common[f"{number}.last.node"]))
+    state = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, instances)
+    state[:, m.DEAD] = common[f"{number}.dead"][0]
+    rows = memory.rows(m.RUNS, m.RUN_WIDTH, total + 1)
+    clocks = memory.rows(m.CLOCKS, memory.clocked, total + 1)
+    matched = memory.rows(m.NODES, m.NODE_WIDTH, nodes)
+    owners: Ints = np.zeros(total + 1, np.int64)
+    run, node = 1, 0
+    for page, start, numbers in zip(pages, first, slots, strict=True):
+        part = {name.removeprefix(f"{number}."): value for name, value in page.items() if name.startswith(f"{number}.")}
+        inside = slice(run, run + len(part["runs"]))
+        rows[inside, list(RUN_COLUMNS)] = part["runs"]
+        rows[inside, m.HEAD_NODE] += node
+        clocks[inside] = part["clocks"]
+        owners[inside] = part["owners"] + start
+        if one.parameters and len(part["dead"]):
+            state[start : start + len(part["dead"]), m.DEAD] = part["dead"]
+        here = slice(node, node + len(part["node.symbol"]))
+        matched[here, m.SYMBOL] = numbers[part["node.symbol"]]
+        matched[here, m.PARENT] = np.where(part["node.parent"] < 0, -1, part["node.parent"] + node)
+        matched[here, m.LABELS], matched[here, m.HASH] = part["node.labels"], part["node.hash"]
+        run, node = inside.stop, here.stop
+    _link(rows, state, owners)
+    memory.set_used(total, nodes, instances)
+    _restore_common(one, number, common, slots[0], engine)
+    _restore_queues(one, clocks[1:], owners[1:])
+
+
+def _link(rows: Ints, state: Ints, owners: Ints) -> None:
+    """Makes lists of runs that stand in their order, one instance after the other."""
+    runs = np.arange(1, len(rows))
+    is_last = np.append(owners[2:] != owners[1:-1], True) if len(runs) else np.zeros(0, bool)
+    is_first = np.append(True, owners[2:] != owners[1:-1]) if len(runs) else np.zeros(0, bool)
+    rows[1:, m.NEXT] = np.where(is_last, -1, runs + 1)
+    state[owners[1:][is_first], m.FIRST_RUN] = runs[is_first]
+    state[:, m.LIVE_RUNS] = np.bincount(owners[1:], minlength=len(state))
+
+
+def _restore_common(one: Detection, number: int, page: Page, slots: Ints, engine: DefinitionEngine) -> None:
+    """What concerns all instances: counts, the past that new ones look back at, and what was made last."""
+    runner, memory = one.runner, one.runner.memory
+    cells = [m.NOW, m.FAILED, m.EXPIRED, m.DROPPED, m.REPLACED, m.OPEN]
+    memory.counts[cells] = page[f"{number}.counts"]
+    runner.until = page[f"{number}.until"]
+    runner.past = page[f"{number}.past"].reshape(-1, m.PLACE_WIDTH).copy()
+    runner.past[:, m.PLACE_SYMBOL] = slots[page[f"{number}.past.symbol"]]
+    kinds, values = page[f"{number}.last.owner.kinds"], page[f"{number}.last.owner.values"]
+    made = memory.rows(m.MADE, m.MADE_WIDTH, len(page[f"{number}.last.node"]))
+    if len(made):
+        key = [(kinds[:, n].copy(), values[:, n].copy()) for n in range(kinds.shape[1])]
+        found = engine.instances.numbers(key) if key else np.zeros(len(made), np.int64)
+        made[:, m.MADE_INSTANCE] = np.where(page[f"{number}.last.is_keyed"], found, 0)
+        made[:, [m.MADE_LO, m.MADE_HI, m.MADE_HASH]] = page[f"{number}.last.made"]
+        made[:, m.MADE_NODE] = page[f"{number}.last.node"]
+    memory.counts[m.MADE_COUNT] = memory.counts[m.TAKEN] = len(made)
+    memory.counts[m.SINCE] = 0
+
+
+def _restore_queues(one: Detection, clocks: Ints, owners: Ints) -> None:
+    """Every deadline that a run has waits again."""
+    memory = one.runner.memory
+    queues = []
+    for timer in range(memory.timers):
+        waiting = np.unique(np.stack([clocks[:, timer], owners], axis=1), axis=0)
+        queues.append(waiting[waiting[:, 0] != m.NONE])
+    memory.set_queues(queues, max([2 * len(queue) for queue in queues] + [RUNS]))
+
+
+def restore_events(events: Kept[EventTable], pages: list[Page], end: int) -> None:
+    """The events of all pages, each once."""
+    seen: set[int] = set()
+    pieces = []
+    for page in pages:
+        for number in range(sum(name.startswith("events.") and name.endswith(".numbers") for name in page)):
+            prefix = f"events.{number}."
+            table = EventTable(page[prefix + "fields"], page[prefix + "attributes"], page[prefix + "fixed"])
+            fresh = np.array([row for row, one in enumerate(page[prefix + "numbers"].tolist()) if one not in seen])
+            if len(fresh):
+                seen.update(page[prefix + "numbers"].tolist())
+                pieces.append((page[prefix + "numbers"][fresh], table.take(pa.array(fresh))))
+    events.put(pieces, end)
+
+
+def restore_composites(stores: list[Kept[Composed]], pages: list[Page], ends: list[int]) -> None:
+    """The composites of all pages, each once."""
+    for owner, store in enumerate(stores):
+        found = [page for page in pages if f"made.{owner}.numbers" in page]
+        pieces = []
+        if found:
+            [whole] = join([Composed(*(page[f"made.{owner}.{name}"] for name in COMPOSED)) for page in found])
+            numbers, rows = np.unique(
+                np.concatenate([page[f"made.{owner}.numbers"] for page in found]), return_index=True
+            )
+            pieces = [(numbers, whole.take(rows))]
+        store.put(pieces, ends[owner])
