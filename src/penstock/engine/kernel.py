@@ -236,6 +236,9 @@ def step(instance, first, last, now, place, L, M, P, F, X):
     for at in range(first, last):
         sets |= P[at * m.PLACE_WIDTH + m.SETS]
     begin(now, M)
+    if L[m.HEAD][m.AGE] >= 0:
+        let_go(instance, now, L, M)
+        M[m.COUNTS][m.TAIL] = -1
     row = instance * m.INSTANCE_WIDTH
     chronicle = L[m.HEAD][m.CONTEXT] == m.CHRONICLE
     used = False
@@ -279,11 +282,12 @@ def step(instance, first, last, now, place, L, M, P, F, X):
 def settle(instance, now, L, M):
     """After a place: what the context replaces, and what is beyond the limit, goes."""
     row = instance * m.INSTANCE_WIDTH
-    if L[m.HEAD][m.CONTEXT] == m.RECENT:
+    recent = L[m.HEAD][m.CONTEXT] == m.RECENT
+    too_many = M[m.INSTANCES][row + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]
+    if L[m.HEAD][m.AGE] < 0 and (recent or too_many):
         let_go(instance, now, L, M)
+    if recent:
         replace(instance, now, L, M)
-    elif M[m.INSTANCES][row + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
-        let_go(instance, now, L, M)
     while M[m.INSTANCES][row + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
         run = M[m.INSTANCES][row + m.FIRST_RUN]
         end(run, m.DROPPED, now, instance, L, M)
@@ -357,6 +361,9 @@ def look_back(first_instance, last_instance, count, layout, memory, places, part
 def fire(instance, timer, at, L, M, X):
     """A timer's place, for one instance."""
     begin(at, M)
+    if L[m.HEAD][m.AGE] >= 0:
+        let_go(instance, at, L, M)
+        M[m.COUNTS][m.TAIL] = -1
     run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
     while run >= 0:
         following = of_run(run, m.NEXT, M)
