@@ -133,15 +133,7 @@ class Held:
 
     def take(self, place: Place, now: int) -> tuple[EventTable, int]:
         """Removes and returns all events up to a place, in the weak order, and how long they waited in all."""
-        parts: list[Run] = []
-        rest: list[Run] = []
-        for run in self.runs:
-            count = run.count_to(place)
-            if count:
-                parts.append(run.first(count))
-            if count < len(run):
-                rest.append(run.after(count) if count else run)
-        self.runs = _settled(rest)
+        parts = self._split(place)
         waited = sum(len(part) * now - int(part.came[part.rows].sum()) for part in parts)
         if len(parts) < 2:
             return (parts[0].events() if parts else NOTHING), waited
@@ -155,7 +147,20 @@ class Held:
     def forget(self, count: int) -> None:
         """Lets the first events go, at least so many."""
         ends = np.concatenate([run.ends for run in self.runs])
-        self.take(Place(int(np.partition(ends, count - 1)[count - 1]), FAR, b""), 0)
+        self._split(Place(int(np.partition(ends, count - 1)[count - 1]), FAR, b""))
+
+    def _split(self, place: Place) -> list[Run]:
+        """Removes the front of each run, up to a place, and returns them."""
+        parts: list[Run] = []
+        rest: list[Run] = []
+        for run in self.runs:
+            count = run.count_to(place)
+            if count:
+                parts.append(run.first(count))
+            if count < len(run):
+                rest.append(run.after(count) if count else run)
+        self.runs = _settled(rest)
+        return parts
 
     def all(self) -> Run | None:
         """All that is held, as one run."""

@@ -286,7 +286,7 @@ class Ordering:
             self.held.add(run)
             return NOTHING
         table = run.events()
-        self.held.add(run_of(EventTable(table.fields, NOTHING.attributes), run.came[run.rows]))
+        self.held.add(replace(run, table=EventTable(run.table.fields, NOTHING.attributes)))
         most = min(self.limit, MOST_REMEMBERED)
         if len(self.held) > most:
             self.held.forget(len(self.held) - most // 2)
