@@ -70,6 +70,7 @@ class Engine:
         self.incomplete: list[list[Incomplete]] = [[] for _ in self.programs]
         self.told: list[Ints] = [np.zeros((0, 5), np.int64) for _ in self.programs]
         self.fed = 0
+        self.met = 0
         self.bound = RECLAIM
 
     def feed(self, table: EventTable, until: int) -> Found:
@@ -86,11 +87,13 @@ class Engine:
         self.fed += len(table)
         keys = Keys(np.asarray(table.field("hi")), np.full(len(table), EVENT), numbers)
         met: list[Met] = [(PRIMITIVE, Piece(table, keys), numbers)]
+        met_rows: list[Ints] = []
         for number, engine in enumerate(self.engines):
             wanted = [one for one in met if self._meets(engine.program.name, one[0])]
             completed, rows = engine.advance([piece for _, piece, _ in wanted], self.pool, until, number * RANKS)
-            for (owner, _, numbers), chosen in zip(wanted, rows, strict=True):
-                self.symbols[number].add(owner, numbers[chosen])
+            for (owner, _, own), chosen in zip(wanted, rows, strict=True):
+                self.symbols[number].add(owner, own[chosen])
+            met_rows.append(rows[0])
             met += self._composed(number, completed)
             if self.choice.incomplete:
                 engine.let_go(max(until - 1, int(keys.instant[-1])) if len(keys.instant) else until - 1)
@@ -98,6 +101,7 @@ class Engine:
             kept = engine.compact()
             if kept is not None:
                 self.symbols[number].keep(kept)
+        self.met += len(met_rows[0]) if len(met_rows) == 1 else len(np.unique(np.concatenate(met_rows)))
 
     def _composed(self, number: int, completed: Completed) -> list[Met]:
         """Keeps the composites that a definition made; returns them as what later definitions meet."""

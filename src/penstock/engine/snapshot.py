@@ -107,6 +107,7 @@ def _manifest(engine: Engine, counts: list[int], names: list[Name]) -> bytes:
             "pattern": print_pattern(engine.pattern),
             "choice": asdict(engine.choice),
             "fed": engine.fed,
+            "met_events": engine.met,
             "events": engine.events.end,
             "made": [store.end for store in engine.stores],
             "met": [definition.symbols.met for definition in engine.engines],
@@ -129,7 +130,7 @@ def restore(saved: Snapshot) -> Engine:
     everything = [page for pages in read for page in pages]
     restore_events(engine.events, everything, manifest["events"])
     restore_composites(engine.stores, everything, manifest["made"])
-    engine.fed = manifest["fed"]
+    engine.fed, engine.met = manifest["fed"], manifest["met_events"]
     engine.told = [manifest[f"told.{number}"].reshape(-1, 5) for number in range(len(engine.engines))]
     return engine
 

@@ -1,0 +1,340 @@
+"""Detection while events come in: by a policy, in batches of any size, with state that can be saved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra.pattern import Pattern
+from penstock.checks.check import parse
+from penstock.detection.composites import Composites, composites_table
+from penstock.detection.incomplete import IncompleteGathering
+from penstock.detection.kinds import kinds_of
+from penstock.detection.limits import Limits
+from penstock.detection.local import read_table
+from penstock.detection.parts import PartWriter
+from penstock.detection.plan import plan_of
+from penstock.detection.selection import Selection
+from penstock.engine import memory
+from penstock.engine.engine import Engine
+from penstock.engine.found import Found
+from penstock.engine.snapshot import Snapshot, from_bytes, restore, save, to_bytes
+from penstock.errors import StateError
+from penstock.events.identity import with_ids
+from penstock.events.instant import instant
+from penstock.events.mapping import Columns
+from penstock.events.saved import pack, unpack
+from penstock.events.table import TIME, EventTable
+from penstock.filters.attributes import check_attributes
+from penstock.ordering.policies import Policy, guaranteed, parse_policy
+from penstock.ordering.stage import MOST_HELD, Late, Ordering, Ready
+from penstock.ordering.status import Status
+
+_STATE = "detector state"
+_EARLIEST = memory.NONE + 2
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What became of events and runs so far; ``delay`` is how long a consumed event waited on average, in microseconds.
+
+    ``ignored`` events were consumed and are in no set of the pattern. ``failed``, ``expired``, ``dropped`` and
+    ``replaced`` are runs, and so are ``live`` ones, which wait now; ``held`` are events that wait for their place.
+    """
+
+    consumed: int
+    ignored: int
+    matched: int
+    failed: int
+    expired: int
+    dropped: int
+    replaced: int
+    late: int
+    duplicate: int
+    live: int
+    held: int
+    delay: float
+
+
+class Detector:
+    """Detects a pattern in events that come in batches, from sources that may be behind each other.
+
+    Each call returns the composites that it completed, as `penstock.Composites`; ``late`` of the result has the events
+    that came too late for their place. Results do not depend on how the input is cut into batches, nor on what is
+    saved and restored in between.
+
+    Args:
+        pattern: A pattern, or its text in the core language.
+        policy: When an event may be consumed: ``penstock.guaranteed()`` unless another is given; text will do.
+        sources: Those that are waited for from the beginning; others are found by their events.
+        clock: Tells the time in microseconds, for policies that wait; what comes in may say its own ``arrival``.
+
+    The other options are those of `penstock.detect`.
+
+    >>> detector = Detector("[Open(door = $d)] ; [Close(door = $d)]", sources=["door-1", "door-2"])
+    >>> door = {"source": "door-1", "data": {"door": "D1"}}
+    >>> events = [{"type": "Open", "id": "1", "time": 5, **door}, {"type": "Close", "id": "2", "time": 9, **door}]
+    >>> len(detector.feed(events))
+    0
+    >>> detector = Detector.restore(detector.snapshot())
+    >>> len(detector.heartbeat("door-2", at=20))
+    1
+    """
+
+    def __init__(
+        self,
+        pattern: Pattern | str,
+        *,
+        policy: Policy | str | None = None,
+        sources: Iterable[str] = (),
+        context: str = "continuous",
+        restart: bool = False,
+        until: int | str | datetime | None = None,
+        zone: str | None = None,
+        carry: str | Iterable[str] = "all",
+        only: Iterable[str] = (),
+        limits: Limits | None = None,
+        incomplete: bool = False,
+        columns: Mapping[str, str] | Columns | None = None,
+        time_unit: str | None = None,
+        clock_error: int = 0,
+        clock: Callable[[], int] = _now,
+    ) -> None:
+        whole = parse(pattern) if isinstance(pattern, str) else pattern
+        plan = plan_of(
+            whole, context=context, restart=restart, zone=zone, carry=carry, only=only, limits=limits,
+            incomplete=incomplete,
+        )  # fmt: skip
+        chosen = parse_policy(policy) if isinstance(policy, str) else policy or guaranteed()
+        most = (limits or Limits()).held
+        self._set_up(
+            Engine(whole, plan.choice),
+            Ordering(chosen, sources, held=2**62 if most is None else most),
+            carried=plan.carried,
+            only=plan.only,
+            until=None if until is None else instant(until, None, zone, round_up=True),
+        )
+        self._reading = {"columns": columns, "zone": zone, "time_unit": time_unit, "clock_error": clock_error}
+        self._clock = clock
+
+    def _set_up(
+        self, engine: Engine, ordering: Ordering, *, carried: list[str] | None, only: tuple[str, ...], until: int | None
+    ) -> None:
+        kinds = kinds_of(engine.pattern)
+        self._engine, self._ordering = engine, ordering
+        self._wanted, self._writer = kinds.only(only), PartWriter(kinds, carried)
+        self._carried, self._only, self._until = carried, only, until
+        self._names = Names()
+        self._saved: Snapshot | None = None
+        self._stored: dict[str, bytes] = {}
+        self._matched = 0
+
+    def feed(self, events: Any, *, arrival: int | None = None) -> Composites:
+        """Events came in, in any order: anything that `penstock.detect` takes."""
+        table = read_table(events, **self._reading)
+        if table.field("id").null_count:
+            table = with_ids(table, self._names)
+        check_attributes(self._engine.pattern, table)
+        self._names.heard(int(np.asarray(table.field("hi")).max(initial=_EARLIEST)))
+        return self._consume(self._ordering.feed(table, self._at(arrival)))
+
+    def heartbeat(self, source: str, at: int | str | datetime, *, arrival: int | None = None) -> Composites:
+        """A source promises that its later events end after ``at``."""
+        moment = instant(at, self._reading["time_unit"], self._reading["zone"], round_up=False)
+        return self._consume(self._ordering.heartbeat(source, moment, self._at(arrival)))
+
+    def leave(self, source: str, *, arrival: int | None = None) -> Composites:
+        """Nothing more comes from a source."""
+        return self._consume(self._ordering.leave(source, self._at(arrival)))
+
+    def wait(self, *, arrival: int | None = None) -> Composites:
+        """Nothing came, and time went on: what was waited for long enough is consumed."""
+        return self._consume(self._ordering.wait(self._at(arrival)))
+
+    def finish(self) -> Composites:
+        """The input is over: everything that is held is consumed, and timers up to its end fire."""
+        ready = self._ordering.finish()
+        end = ready.progress - 1 if self._until is None else max(ready.progress - 1, self._until)
+        found = [self._engine.feed(ready.table, max(end + 1, _EARLIEST)), self._engine.finish(max(end, _EARLIEST))]
+        return self._composites(found, ready.late)
+
+    @property
+    def counters(self) -> Counters:
+        """How much there was of everything so far."""
+        memories = [one.runner.memory for definition in self._engine.engines for one in definition.detections]
+
+        def total(cell: int) -> int:
+            return sum(one.live(cell) for one in memories)
+
+        told = self._ordering.counters
+        return Counters(
+            consumed=told.consumed,
+            ignored=self._engine.fed - self._engine.met,
+            matched=self._matched,
+            failed=total(memory.FAILED),
+            expired=total(memory.EXPIRED),
+            dropped=total(memory.DROPPED),
+            replaced=total(memory.REPLACED),
+            late=told.late,
+            duplicate=told.duplicate,
+            live=total(memory.LIVE),
+            held=self.status().held,
+            delay=told.mean_wait,
+        )
+
+    def status(self) -> Status:
+        """How far each source has come, and which of them holds everything up."""
+        return self._ordering.status()
+
+    def snapshot(self) -> bytes:
+        """The whole state as bytes; `restore` goes on from there, in this version and later ones."""
+        return pack(_STATE, {**self._own(), "engine": _array(to_bytes(self._save()))})
+
+    def save(self, store: MutableMapping[str, bytes]) -> list[str]:
+        """Puts the state into a store by pages; returns the names of those that had changed since the last time."""
+        saved = self._save()
+        pages = {f"page {definition} {number}": body for (definition, number), body in saved.pages.items()}
+        pages |= {"detector": pack(_STATE, self._own()), "manifest": saved.manifest}
+        written = sorted(name for name, body in pages.items() if self._stored.get(name) is not body)
+        for name in written:
+            store[name] = pages[name]
+        for name in self._stored.keys() - pages.keys():
+            del store[name]
+        self._stored = pages
+        return written
+
+    def _save(self) -> Snapshot:
+        self._saved = save(self._engine, self._saved)
+        return self._saved
+
+    def _own(self) -> dict[str, Any]:
+        """What is not the engine's: the ordering stage, and how results are told."""
+        return {
+            "ordering": _array(self._ordering.save()),
+            "names": self._names.generations,
+            "carried": self._carried,
+            "only": list(self._only),
+            "until": self._until,
+            "matched": self._matched,
+        }
+
+    @classmethod
+    def restore(cls, state: bytes | Mapping[str, bytes], *, clock: Callable[[], int] = _now, **reading: Any) -> Detector:
+        """The detector whose state this is: bytes of `snapshot`, or a store that `save` wrote.
+
+        ``reading`` are the options that say how events are read (``columns``, ``zone``, ``time_unit``,
+        ``clock_error``).
+
+        >>> Detector.restore(b"something else")
+        Traceback (most recent call last):
+        penstock.errors.StateError: this is no saved state of a penstock detector state
+        hint: give the bytes as they were saved
+        """
+        if isinstance(state, bytes):
+            values = unpack(_STATE, state)
+            saved = from_bytes(values["engine"].tobytes())
+        else:
+            if "detector" not in state or "manifest" not in state:
+                raise StateError("this store holds no state of a detector", hint="give the one that save() wrote to")
+            values = unpack(_STATE, state["detector"])
+            saved = Snapshot(state["manifest"], {_name(key): body for key, body in state.items() if key[:5] == "page "})
+        detector = cls.__new__(cls)
+        ordering = Ordering.load(values["ordering"].tobytes())
+        only, until = tuple(values["only"]), values["until"]
+        detector._set_up(restore(saved), ordering, carried=values["carried"], only=only, until=until)
+        detector._names = Names(values["names"])
+        detector._matched = values["matched"]
+        detector._saved = saved
+        options = {"columns": None, "zone": None, "time_unit": None, "clock_error": 0}
+        detector._reading = options | reading
+        detector._clock = clock
+        return detector
+
+    def _at(self, arrival: int | None) -> int:
+        return self._clock() if arrival is None else arrival
+
+    def _consume(self, ready: Ready) -> Composites:
+        self._names.passed(ready.progress)
+        return self._composites([self._engine.feed(ready.table, max(ready.progress, _EARLIEST))], ready.late)
+
+    def _composites(self, found: list[Found], late: Late) -> Composites:
+        """What was found, and what came too late."""
+        selection = Selection(found[0], self._wanted.attributes)
+        table = composites_table(selection, self._wanted, self._writer)
+        self._matched += len(table)
+        incomplete = None
+        if self._engine.choice.incomplete:
+            gathered = IncompleteGathering(self._wanted, self._writer)
+            for one in found:
+                gathered.add(one)
+            incomplete = gathered.runs()
+        return Composites(table, incomplete=incomplete, late=late_table(late))
+
+
+class Names(MutableMapping[str, int]):
+    """How often records without an id were met, to number equal ones; those that are long past are forgotten.
+
+    There are two generations: the older one is forgotten once the input has passed all that it knows.
+    """
+
+    def __init__(self, generations: list[dict[str, Any]] | None = None) -> None:
+        self.generations = generations or [{"names": {}, "last": _EARLIEST}, {"names": {}, "last": _EARLIEST}]
+
+    def heard(self, last: int) -> None:
+        """An event that ends then was met."""
+        self.generations[1]["last"] = max(self.generations[1]["last"], last)
+
+    def passed(self, progress: int) -> None:
+        """The input has come so far."""
+        if progress > self.generations[0]["last"]:
+            self.generations = [self.generations[1], {"names": {}, "last": self.generations[1]["last"]}]
+
+    def __getitem__(self, name: str) -> int:
+        young, old = self.generations[1]["names"], self.generations[0]["names"]
+        return int(young[name] if name in young else old[name])
+
+    def __setitem__(self, name: str, count: int) -> None:
+        self.generations[1]["names"][name] = count
+
+    def __delitem__(self, name: str) -> None:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.generations[0]["names"], **self.generations[1]["names"]})
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def late_table(late: Late) -> pa.Table:
+    """Late events with the reason and by how much, in microseconds."""
+    fields = late.table.fields.select(["type", "source", "id", "seq", "lo", "hi"])
+    for place, name in ((4, "lo"), (5, "hi")):
+        fields = fields.set_column(place, name, fields[name].cast(TIME))
+    for name in ("type", "source"):
+        fields = fields.set_column(fields.column_names.index(name), name, fields[name].cast(pa.string()))
+    fields = fields.append_column("reason", pa.array(late.reason, pa.string()))
+    fields = fields.append_column("lateness", pa.array(late.lateness, pa.int64()))
+    for name in late.table.attributes.column_names:
+        if name not in fields.column_names:
+            fields = fields.append_column(name, late.table.attributes[name])
+    return fields
+
+
+def _array(body: bytes) -> Any:
+    return np.frombuffer(body, np.uint8)
+
+
+def _name(key: str) -> tuple[int, int]:
+    _, definition, number = key.split(" ")
+    return int(definition), int(number)
