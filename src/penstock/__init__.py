@@ -17,10 +17,12 @@ from penstock.errors import (
 if TYPE_CHECKING:
     from penstock.checks.check import parse
     from penstock.detection.composites import Composites
+    from penstock.detection.limits import Limits
     from penstock.detection.local import detect
 
 _LAZY = {
     "Composites": "penstock.detection.composites",
+    "Limits": "penstock.detection.limits",
     "detect": "penstock.detection.local",
     "parse": "penstock.checks.check",
 }
@@ -30,6 +32,7 @@ __all__ = [
     "BrokerError",
     "Composites",
     "DataError",
+    "Limits",
     "ParseError",
     "PatternError",
     "PenstockError",

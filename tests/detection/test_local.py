@@ -99,7 +99,12 @@ def test_repeated_events_are_counted() -> None:
 @pytest.mark.parametrize(
     ("options", "message", "hint"),
     [
-        ({"context": "recent"}, "the context 'recent' is not there yet", "there is only continuous"),
+        (
+            {"context": "resent"},
+            "there is no context 'resent'",
+            "did you mean `recent`? there are continuous, chronicle, recent, cumulative",
+        ),
+        ({"context": "x"}, "there is no context 'x'", "there are continuous, chronicle, recent, cumulative"),
         ({"only": ["Y"]}, "there is no definition `Y`", "the pattern defines X"),
         ({"only": ["XX"]}, "there is no definition `XX`", "did you mean `X`? the pattern defines X"),
     ],

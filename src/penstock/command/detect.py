@@ -42,6 +42,10 @@ def _meaning(metavar: str | None, help: str, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="What is detected")
 
 
+def _limiting(metavar: str, help: str) -> Any:
+    return typer.Option(metavar=metavar, help=help, min=1, rich_help_panel="What is detected")
+
+
 def _writing(metavar: str | None, help: str, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="What is written")
 
@@ -55,6 +59,8 @@ ZONE = (
     "Such as Europe/Berlin: for times without a zone, which are refused otherwise, and for clock times in "
     "patterns, which are UTC otherwise."
 )
+LIMIT_RUNS = "How many runs may wait for one value of the parameters, else 1,000,000; the oldest are dropped."
+CONTEXTS = "continuous|chronicle|recent|cumulative"
 
 
 def detect(
@@ -64,10 +70,12 @@ def detect(
     format: Annotated[Format | None, _writing(None, "How standard output looks: JSON lines, or a table.")] = None,
     carry: Annotated[str, _writing("all|none|NAME,…", "Which attributes the parts keep.")] = "all",
     only: Annotated[list[str] | None, _writing("NAME", "Only this definition's; may be repeated.")] = None,
+    incomplete: Annotated[Path | None, _writing("FILE", "Also write the runs that came to nothing, and why.")] = None,
     zone: Annotated[str | None, _meaning("ZONE", ZONE)] = None,
     engine: Annotated[Engine, _meaning(None, "Where it is detected.")] = Engine.LOCAL,
-    context: Annotated[str, _meaning("continuous", "Which runs a composite uses up.")] = "continuous",
+    context: Annotated[str, _meaning(CONTEXTS, "Which runs a composite uses up.")] = "continuous",
     restart: Annotated[bool, _meaning(None, "Bring back a start that has failed.", "--restart")] = False,
+    limit_runs: Annotated[int | None, _limiting("N", LIMIT_RUNS)] = None,
     until: Annotated[str | None, _meaning("TIME", "Timers fire until then, after the last event.")] = None,
     type: Annotated[str | None, _reading("NAME", "The type of all events.")] = None,
     type_from: Annotated[str | None, _reading("COLUMN", "Where their types are.")] = None,
@@ -93,7 +101,11 @@ def detect(
 
     penstock detect "\\['11'] ; \\['1']" alarms.csv --type-from alarm --time-from start --time-unit s
 
-    [bold]Exit status:[/] 0; 2 for a bad pattern or bad options, 3 for bad input data.
+    [bold]What was opened and never closed within an hour:[/]
+
+    penstock detect '\\[Open(door = $d)] ; \\[Close(door = $d)] within 1 h' doors.csv --incomplete open.csv
+
+    [bold]Exit status:[/] 0; 2 for a bad pattern or bad options, 3 for bad input data, 1 for what else goes wrong.
     """
     with complaining():
         # Loaded here so that help and errors in options don't wait for what reads and detects.
@@ -110,6 +122,8 @@ def detect(
                 zone=zone,
                 context=context,
                 restart=restart,
+                limit_runs=limit_runs,
+                incomplete=incomplete,
                 until=until,
                 type=type,
                 type_from=type_from,

@@ -14,13 +14,14 @@ from penstock.command.patterns import load_pattern
 from penstock.command.progress import Bar, progress_bar
 from penstock.command.writing import output, styled
 from penstock.detection.composites import Composites
-from penstock.detection.local import detect
+from penstock.detection.files import FoundInFiles, detect_files
+from penstock.detection.limits import Limits
 from penstock.detection.output import WRITERS
+from penstock.detection.plan import Plan, plan_of
 from penstock.detection.terminal import rich_table
 from penstock.engine.compiled import ANNOUNCEMENT, is_compiled
 from penstock.errors import DataError, nearest
 from penstock.events.durations import parse_duration
-from penstock.events.files import Loaded, read_events
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns
 from penstock.events.times import zone_of
@@ -41,6 +42,8 @@ class Request:
     zone: str | None
     context: str
     restart: bool
+    limit_runs: int | None
+    incomplete: Path | None
     until: str | None
     type: str | None
     type_from: str | None
@@ -57,37 +60,68 @@ def run(request: Request) -> None:
     """Detect, and write what was found once all of it is there."""
     _check_output(request)
     pattern = load_pattern(request.pattern)
+    plan = _plan(request, pattern)
     columns, until = _columns(request), _until(request)
     if not is_compiled():
         note(ANNOUNCEMENT)
     with progress_bar() as bar:
-        loaded = _read(request, columns, bar)
-        bar.step("detecting")
-        found = _detect(request, pattern, loaded, until)
+        found = _detect(request, plan, columns, until, bar)
+    _write(request, found.composites)
+    _say_left_out(found)
+    _say_dropped(found.composites)
+    _say_unknown_types(pattern, found)
+
+
+def _write(request: Request, found: Composites) -> None:
+    if request.incomplete and found.incomplete is not None:
+        with output(request.incomplete) as file:
+            WRITERS[_ending(request.incomplete)](found.incomplete, file)
     with output(request.output) as file:
         if request.format == "table":
             file.write(styled(rich_table(found, zone_of(request.zone or "UTC"))).encode())
         else:
-            WRITERS[_ending(request)](found, file)
-    _say_left_out(loaded, found)
-    _say_unknown_types(pattern, loaded)
+            WRITERS[_ending(request.output)](found, file)
 
 
-def _ending(request: Request) -> str:
-    return request.output.suffix.lower() if request.output else ".jsonl"
+def _ending(path: Path | None) -> str:
+    return path.suffix.lower() if path else ".jsonl"
 
 
 def _check_output(request: Request) -> None:
     """Find out before the work is done, not after it."""
-    if _ending(request) not in WRITERS:
-        listed = ", ".join(WRITERS)
-        raise OptionError(f"--output: {request.output} has no ending that we can write", hint=f"use one of {listed}")
+    for name, path in (("--output", request.output), ("--incomplete", request.incomplete)):
+        if _ending(path) not in WRITERS:
+            listed = ", ".join(WRITERS)
+            raise OptionError(f"{name}: {path} has no ending that we can write", hint=f"use one of {listed}")
+        if path and not path.absolute().parent.is_dir():
+            raise OutputError(f"{path}: cannot be written: there is no such folder")
     if request.output and request.format:
         raise OptionError(
             "--format is for standard output", hint="the ending of the file that --output names says how it is written"
         )
-    if request.output and not request.output.absolute().parent.is_dir():
-        raise OutputError(f"{request.output}: cannot be written: there is no such folder")
+    if request.output and request.incomplete and request.output.resolve() == request.incomplete.resolve():
+        raise OptionError("--output and --incomplete name the same file", hint="give each a file of its own")
+
+
+def _plan(request: Request, pattern: Pattern) -> Plan:
+    return plan_of(
+        pattern,
+        context=request.context,
+        restart=request.restart,
+        zone=request.zone,
+        carry=request.carry,
+        only=request.only,
+        limits=_limits(request),
+        incomplete=request.incomplete is not None,
+    )
+
+
+def _limits(request: Request) -> Limits:
+    """As many runs as may wait for one instance may wait in all, too."""
+    usual = Limits()
+    if request.limit_runs is None:
+        return usual
+    return Limits(runs_per_instance=request.limit_runs, runs=max(request.limit_runs, usual.runs or 0))
 
 
 def _columns(request: Request) -> Columns:
@@ -121,48 +155,48 @@ def _until(request: Request) -> int | None:
         return instant(value, request.time_unit, request.zone, round_up=True)
 
 
-def _read(request: Request, columns: Columns, bar: Bar) -> Loaded:
+def _detect(request: Request, plan: Plan, columns: Columns, until: int | None, bar: Bar) -> FoundInFiles:
     if not request.inputs and sys.stdin is None:
         raise DataError("standard input is closed", hint="name files or folders to read")
     if not request.inputs and sys.stdin.isatty():
         note("reading JSON lines from the terminal; end with Ctrl-D")
     try:
         stdin = None if request.inputs else sys.stdin.buffer
-        return read_events(request.inputs, columns, skip_bad=request.skip_bad, stdin=stdin, progress=bar.read)
+        return detect_files(
+            request.inputs,
+            plan,
+            columns,
+            until=until,
+            skip_bad=request.skip_bad,
+            stdin=stdin,
+            progress=bar.read,
+            begins=bar.step,
+        )
     except OSError as error:
         raise DataError(f"standard input: cannot be read: {error.strerror or error}") from None
 
 
-def _detect(request: Request, pattern: Pattern, loaded: Loaded, until: int | None) -> Composites:
-    return detect(
-        loaded.table,
-        pattern,
-        context=request.context,
-        restart=request.restart,
-        until=until,
-        zone=request.zone,
-        carry=request.carry,
-        only=request.only,
-    )
-
-
-def _say_left_out(loaded: Loaded, found: Composites) -> None:
+def _say_left_out(found: FoundInFiles) -> None:
     """Nothing is lost silently: how many records were skipped, and how many events came twice."""
-    if loaded.bad:
-        shown = [f"  {_first_line(error)}" for error in loaded.bad[:_SHOWN]]
-        more = [f"  and {len(loaded.bad) - _SHOWN} more"] if len(loaded.bad) > _SHOWN else []
-        note("\n".join([f"skipped {_count(len(loaded.bad), 'bad record')}:", *shown, *more]))
-    if found.repeated:
-        note(f"left out {_count(found.repeated, 'repeated event')} (same source and id)")
+    if found.bad:
+        shown = [f"  {_first_line(error)}" for error in found.bad[:_SHOWN]]
+        more = [f"  and {len(found.bad) - _SHOWN} more"] if len(found.bad) > _SHOWN else []
+        note("\n".join([f"skipped {_count(len(found.bad), 'bad record')}:", *shown, *more]))
+    if found.composites.repeated:
+        note(f"left out {_count(found.composites.repeated, 'repeated event')} (same source and id)")
 
 
-def _say_unknown_types(pattern: Pattern, loaded: Loaded) -> None:
+def _say_dropped(found: Composites) -> None:
+    if found.dropped:
+        note(f"dropped {_count(found.dropped, 'run')} at the limit; --limit-runs raises it, a time bound needs fewer")
+
+
+def _say_unknown_types(pattern: Pattern, found: FoundInFiles) -> None:
     """A type that no event has may be a slip of the pen."""
-    there = {str(name) for name in loaded.table.field("type").unique().to_pylist()}
-    if not there:
+    if not found.types:
         return
-    for name in sorted(primitive_types(pattern) - there):
-        close = nearest(name, there)
+    for name in sorted(primitive_types(pattern) - found.types):
+        close = nearest(name, found.types)
         note(f"no event is of type `{name}`" + (f"; did you mean `{close}`?" if close else ""))
 
 

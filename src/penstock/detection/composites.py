@@ -9,15 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from penstock.detection.columns import attribute_name, column_name, column_values, typed_column
+from penstock.detection.columns import attribute_name, column_values
 from penstock.detection.display import html_table, lines_of
+from penstock.detection.gathering import Gathering
 from penstock.detection.kinds import Kinds
-from penstock.detection.parts import PARTS, PartWriter, nested
+from penstock.detection.parts import PartWriter, nested
 from penstock.detection.selection import Selection
 from penstock.detection.values import present
 from penstock.errors import PenstockError
 from penstock.events.event import Event
-from penstock.events.table import TIME
 
 _FIRST = ("type", "lo", "hi")
 _LAST = ("id", "parts")
@@ -29,7 +29,10 @@ class Composites:
 
     Attributes:
         table: Columns ``type``, ``lo``, ``hi``, one for each parameter and selected value, ``id``, ``parts``.
-        repeated: How many events were left out because one with the same source and id was there before.
+        repeated: How many events were left out because one with the same source and id was there before; only events
+            of types that the pattern can meet are looked at.
+        dropped: How many runs were dropped at a limit.
+        incomplete: The runs that came to nothing, if they were asked for.
 
     Anything that takes Arrow takes it as it is.
 
@@ -42,9 +45,16 @@ class Composites:
     [['A', 'B']]
     """
 
-    def __init__(self, table: pa.Table, repeated: int = 0) -> None:
+    thing = "composite"
+    """What a row is."""
+
+    def __init__(
+        self, table: pa.Table, repeated: int = 0, *, dropped: int = 0, incomplete: Composites | None = None
+    ) -> None:
         self.table = table
         self.repeated = repeated
+        self.dropped = dropped
+        self.incomplete = incomplete
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)
@@ -108,7 +118,7 @@ class Composites:
     def __repr__(self) -> str:
         counts = Counter(self.table["type"].to_pylist())
         types = ", ".join(f"{type} {count}" for type, count in sorted(counts.items()))
-        head = f"<{len(self)} composite{'' if len(self) == 1 else 's'}{': ' if types else ''}{types}>"
+        head = f"<{len(self)} {self.thing}{'' if len(self) == 1 else 's'}{': ' if types else ''}{types}>"
         shown = [f"  {line}" for line in lines_of(self.head(_SHOWN))]
         return "\n".join([head, *shown, *self._more()])
 
@@ -140,15 +150,6 @@ def composites_table(selection: Selection, kinds: Kinds, writer: PartWriter) -> 
     >>> composites_table(selection, kinds, PartWriter(kinds, None)).column_names
     ['type', 'lo', 'hi', 'd', 'id', 'parts']
     """
-    attributes = [typed_column(column_name(name), selection.values(name)) for name in kinds.order]
-    fields = [
-        *(pa.field("type", pa.string()), pa.field("lo", TIME), pa.field("hi", TIME)),
-        *(field for field, _ in attributes),
-        *(pa.field("id", pa.string()), pa.field("parts", PARTS)),
-    ]
-    columns = [
-        *(selection.types(), selection.instants("lo"), selection.instants("hi")),
-        *(column for _, column in attributes),
-        *(selection.ids(), writer.column(selection)),
-    ]
-    return pa.table(columns, schema=pa.schema(fields))
+    rows = Gathering(kinds, writer)
+    rows.add(selection)
+    return rows.table()

@@ -10,13 +10,10 @@ import numpy as np
 
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
-from penstock.detection.composites import Composites, composites_table
-from penstock.detection.kinds import kinds_of
-from penstock.detection.parts import PartWriter
-from penstock.detection.selection import Selection
-from penstock.engine.definition import Choice
-from penstock.engine.engine import Engine
-from penstock.errors import PatternError, nearest
+from penstock.detection.composites import Composites
+from penstock.detection.course import Course
+from penstock.detection.limits import Limits
+from penstock.detection.plan import Plan, plan_of
 from penstock.events.arrow import from_arrow
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
@@ -24,10 +21,7 @@ from penstock.events.mapping import Columns, columns_from
 from penstock.events.order import ordered
 from penstock.events.records import from_dicts
 from penstock.events.table import EventTable
-from penstock.filters.attributes import check_attributes
 
-CONTEXTS = ("continuous",)
-"""The contexts that can be chosen."""
 NEVER = -(2**63)
 """The end of an input without events."""
 
@@ -45,6 +39,8 @@ def detect(
     columns: Mapping[str, str] | Columns | None = None,
     time_unit: str | None = None,
     clock_error: int = 0,
+    limits: Limits | None = None,
+    incomplete: bool = False,
 ) -> Composites:
     """The composites of a pattern over events that are all there; their order does not matter.
 
@@ -52,7 +48,7 @@ def detect(
         events: Anything Arrow (pandas, polars, duckdb, tables, other composites), or dicts with ``type``,
             ``source``, ``id``, ``time`` or ``lo`` and ``hi``, and attributes under ``data``.
         pattern: A pattern, or its text in the core language.
-        context: Which runs a composite uses up.
+        context: Which runs a composite uses up: ``continuous``, ``chronicle``, ``recent`` or ``cumulative``.
         restart: Whether a start that has failed comes back.
         until: When the input ends for timers, if later than its last event: microseconds, a ``datetime`` or
             RFC 3339 text.
@@ -63,6 +59,8 @@ def detect(
         columns: Where a table has its fields, such as ``{"type": "alarm_id", "lo": "start_timestamp"}``.
         time_unit: What numbers that are times count: ``s``, ``ms``, ``us`` or ``ns``.
         clock_error: By how many microseconds the clocks may be wrong, either way.
+        limits: How many runs may wait, and for how long; those of `penstock.Limits` unless others are given.
+        incomplete: Whether the runs that came to nothing are wanted too, as ``incomplete`` of the result.
 
     >>> door = {"door": "D1"}
     >>> events = [
@@ -73,18 +71,37 @@ def detect(
     <1 composite: composite 1>
       2026-03-02 09:00:00 – 09:05:00  composite  d=D1  Open@09:00:00 Close@09:05:00
     """
-    whole = parse(pattern) if isinstance(pattern, str) else pattern
-    if context not in CONTEXTS:
-        raise PatternError(f"the context {context!r} is not there yet", hint=f"there is only {', '.join(CONTEXTS)}")
-    table, repeated = ordered(_table(events, columns, zone, time_unit, clock_error))
-    check_attributes(whole, table)
-    kinds = kinds_of(whole)
-    wanted = kinds.only(only)
-    end = None if until is None else instant(until, None, zone, round_up=True)
-    last = max(np.asarray(table.field("hi")).max(initial=NEVER), end if end is not None else NEVER)
-    found = Engine(whole, Choice(zone=zone or "UTC", restart=restart)).feed(table, int(last) + 1)
-    selection = Selection(found, wanted.attributes)
-    return Composites(composites_table(selection, wanted, PartWriter(kinds, _carried(carry, table))), repeated)
+    plan = plan_of(
+        parse(pattern) if isinstance(pattern, str) else pattern,
+        context=context,
+        restart=restart,
+        zone=zone,
+        carry=carry,
+        only=only,
+        limits=limits,
+        incomplete=incomplete,
+    )
+    table = _table(events, columns, zone, time_unit, clock_error)
+    return detect_all(table, plan, None if until is None else instant(until, None, zone, round_up=True))
+
+
+def detect_all(table: EventTable, plan: Plan, until: int | None = None) -> Composites:
+    """What a plan finds in events that are all there, in any order; the input ends at its last event or ``until``.
+
+    >>> from penstock.events.table import make_table
+    >>> table = make_table({"type": ["B", "A"], "lo": [9, 5], "hi": [9, 5]}, {})
+    >>> len(detect_all(table, plan_of(parse("[A] ; [B]"))))
+    1
+    """
+    course = Course(plan, table)
+    last = max(int(np.asarray(table.field("hi")).max(initial=NEVER)), NEVER if until is None else until)
+    # An id that is made is a hash of all that an event says, and so is which of two repeated events is kept.
+    given = with_ids(plan.relevant(table)) if table.field("id").null_count else table
+    events, repeated = ordered(plan.relevant(plan.narrowed(given)))
+    if repeated and plan.attributes is not None:
+        events, repeated = ordered(plan.relevant(given))
+    course.feed(plan.narrowed(events), last + 1)
+    return course.finish(last, repeated)
 
 
 def _table(
@@ -95,24 +112,9 @@ def _table(
     clock_error: int,
 ) -> EventTable:
     if isinstance(events, EventTable):
-        return with_ids(events)
+        return events
     reading: dict[str, Any] = {"zone": zone, "time_unit": time_unit, "clock_error": clock_error}
     if isinstance(events, list | tuple):
         mapping = columns if isinstance(columns, Columns) else columns_from(columns or {})
-        return with_ids(from_dicts(events, columns=mapping, **reading))
-    return with_ids(from_arrow(events, columns, **reading))
-
-
-def _carried(carry: str | Iterable[str], table: EventTable) -> list[str] | None:
-    """The attributes that primitive parts keep, each once; ``None`` for all."""
-    if carry == "all":
-        return None
-    named = carry.split(",") if isinstance(carry, str) else carry
-    wanted = [] if carry == "none" else list(dict.fromkeys(name.strip() for name in named))
-    there = table.attributes.column_names
-    for name in wanted:
-        if table.fixed and name not in there:
-            close = nearest(name, there)
-            hint = f"did you mean `{close}`?" if close else f"they have {', '.join(there)}"
-            raise PatternError(f"the events have no attribute `{name}` to carry", hint=hint)
-    return wanted
+        return from_dicts(events, columns=mapping, **reading)
+    return from_arrow(events, columns, **reading)

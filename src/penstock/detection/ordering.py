@@ -63,9 +63,21 @@ def output_order(
 ) -> Ints:
     """The rows of composites in the order of results; ``types`` are ranks, leaves numbers in the order of the input."""
     lo, hi = stamps
-    ordering = Ordering(hi)
-    ordering.refine(lo)
-    ordering.refine(types)
+    return rows_in_order((hi, lo, types), leaf_offsets, leaves, id_words)
+
+
+def rows_in_order(
+    keys: Sequence[Ints], leaf_offsets: Ints, leaves: Ints, id_words: Sequence[NDArray[np.uint64]]
+) -> Ints:
+    """Rows in the order of some keys, then of their leaves one by one, then of the bytes of their ids.
+
+    >>> same = np.array([5, 5])
+    >>> rows_in_order((same, same), np.array([0, 2, 3]), np.array([1, 7, 1]), []).tolist()
+    [1, 0]
+    """
+    ordering = Ordering(keys[0])
+    for key in keys[1:]:
+        ordering.refine(key)
     counts = np.diff(leaf_offsets)
     place = 0
     while len(tied := ordering.tied) and place < counts[tied].max():

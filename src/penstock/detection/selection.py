@@ -79,6 +79,17 @@ class Selection:
         owners, rows = self._all(lambda one: one.owners), self._all(lambda one: one.rows)
         return counts[self.order], owners[which], rows[which], which
 
+    def leaves(self) -> tuple[Ints, Ints]:
+        """The events below all composites, by the numbers of their rows: how many each has, and which."""
+        counts = np.diff(self._bounds(lambda one: one.leaf_offsets))
+        starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
+        which = ranges(starts[self.order], counts[self.order])
+        return counts[self.order], self._all(lambda one: one.leaves)[which]
+
+    def words(self) -> NDArray[np.uint64]:
+        """The digits of the ids, a row for each."""
+        return self._all(lambda one: one.words)[self.order]
+
     def labels(self, which: Ints) -> pa.Array:
         """The labels of parts as text, null where there is none."""
         if not any(one.composites.labels.any() for one in self.definitions):

@@ -1,0 +1,72 @@
+"""One detection from the first batch of ordered events to the last, and what it gave."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.detection.composites import Composites
+from penstock.detection.gathering import Gathering
+from penstock.detection.incomplete import IncompleteGathering
+from penstock.detection.kinds import kinds_of
+from penstock.detection.parts import PartWriter
+from penstock.detection.plan import Plan
+from penstock.detection.selection import Selection
+from penstock.engine import memory
+from penstock.engine.engine import Engine
+from penstock.engine.found import Found
+from penstock.errors import PatternError, nearest
+from penstock.events.table import EventTable
+from penstock.filters.attributes import check_attributes
+
+
+class Course:
+    """Detects over batches of ordered events, of which no two share an instant.
+
+    ``example`` is a table with the attributes of all events, against which the pattern is checked.
+    """
+
+    def __init__(self, plan: Plan, example: EventTable) -> None:
+        check_attributes(plan.pattern, example)
+        kinds = kinds_of(plan.pattern)
+        self._wanted = kinds.only(plan.only)
+        _check_carried(plan, example)
+        self._engine = Engine(plan.pattern, plan.choice)
+        writer = PartWriter(kinds, plan.carried)
+        self._composites = Gathering(self._wanted, writer)
+        self._incomplete = IncompleteGathering(self._wanted, writer) if plan.choice.incomplete else None
+
+    def feed(self, table: EventTable, until: int | None = None) -> None:
+        """Consume a batch; timers fire before ``until``, and otherwise up to its last event."""
+        after = int(np.asarray(table.field("hi"))[-1]) + 1 if until is None else until
+        self._take(self._engine.feed(table, after))
+
+    def finish(self, now: int, repeated: int = 0) -> Composites:
+        """The input is over: all that was found."""
+        self._take(self._engine.finish(now))
+        incomplete = self._incomplete.runs() if self._incomplete else None
+        return Composites(self._composites.table(), repeated, dropped=dropped(self._engine), incomplete=incomplete)
+
+    def _take(self, found: Found) -> None:
+        self._composites.add(Selection(found, self._wanted.attributes))
+        if self._incomplete:
+            self._incomplete.add(found)
+
+
+def dropped(engine: Engine) -> int:
+    """How many runs were dropped at a limit.
+
+    >>> from penstock import parse
+    >>> dropped(Engine(parse("[A] ; [B]")))
+    0
+    """
+    runners = (one.runner for definition in engine.engines for one in definition.detections)
+    return sum(runner.memory.live(memory.DROPPED) for runner in runners)
+
+
+def _check_carried(plan: Plan, example: EventTable) -> None:
+    there = example.attributes.column_names
+    for name in plan.carried or ():
+        if example.fixed and name not in there:
+            close = nearest(name, there)
+            hint = f"did you mean `{close}`?" if close else f"they have {', '.join(there)}"
+            raise PatternError(f"the events have no attribute `{name}` to carry", hint=hint)

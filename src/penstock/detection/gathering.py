@@ -1,0 +1,70 @@
+"""One table of what several batches gave; a column has the type that fits its values in all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.detection.columns import column_name, typed_column
+from penstock.detection.kinds import Kinds
+from penstock.detection.parts import PARTS, PartWriter
+from penstock.detection.selection import Selection
+from penstock.engine.kept import joined
+from penstock.engine.texts import Values
+from penstock.events.table import TIME
+
+_OWN = (
+    *(pa.field("type", pa.string()), pa.field("lo", TIME), pa.field("hi", TIME)),
+    *(pa.field("id", pa.string()), pa.field("parts", PARTS)),
+)
+_BEFORE = 3
+"""How many of these stand before the attributes."""
+
+
+class Gathering:
+    """The rows of selections one after the other; ``kinds`` are those of the columns.
+
+    All that is kept of a batch are the rows of the table, so that its events need not be held.
+    """
+
+    def __init__(self, kinds: Kinds, writer: PartWriter) -> None:
+        self._kinds = kinds
+        self._writer = writer
+        self._own: list[list[pa.Array]] = [[] for _ in _OWN]
+        self._values: list[list[Values]] = [[] for _ in kinds.order]
+
+    def add(self, selection: Selection) -> None:
+        """More rows; what was selected comes from the same engine as what was before."""
+        if not len(selection):
+            return
+        lo, hi = selection.instants("lo"), selection.instants("hi")
+        columns = (selection.types(), lo, hi, selection.ids(), self._writer.column(selection))
+        for pieces, column in zip(self._own, columns, strict=True):
+            pieces.append(column)
+        for some, name in zip(self._values, self._kinds.order, strict=True):
+            some.append(selection.values(name))
+
+    def table(self) -> pa.Table:
+        """All rows, in the order in which they came."""
+        own = [(field, _array(pieces, field.type)) for field, pieces in zip(_OWN, self._own, strict=True)]
+        attributes = [
+            typed_column(column_name(name), _all(values))
+            for name, values in zip(self._kinds.order, self._values, strict=True)
+        ]
+        columns = [*own[:_BEFORE], *attributes, *own[_BEFORE:]]
+        return pa.table([column for _, column in columns], schema=pa.schema([field for field, _ in columns]))
+
+
+def _array(pieces: Sequence[pa.Array], kind: pa.DataType) -> pa.Array:
+    if len(pieces) == 1:
+        return pieces[0]
+    return pa.concat_arrays(pieces) if pieces else pa.array([], kind)
+
+
+def _all(some: Sequence[Values]) -> Values:
+    """The values of all; the texts that the last ones know have those of the others among them."""
+    texts = some[-1].texts if some else pa.array([], pa.string())
+    kinds = joined([values.kinds for values in some]).astype(np.int8)
+    return Values(kinds, joined([values.bits for values in some]), texts)

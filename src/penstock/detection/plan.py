@@ -1,0 +1,111 @@
+"""What is to be detected and how, and what of the events that concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.algebra.conditions import Aggregate, Attribute, LabelRead
+from penstock.algebra.names import primitive_types, uses_any_type, without_lets
+from penstock.algebra.node import walk
+from penstock.algebra.pattern import Pattern
+from penstock.detection.limits import Limits
+from penstock.engine.definition import Choice
+from penstock.engine.memory import CONTEXTS
+from penstock.errors import PatternError, nearest
+from penstock.events.table import EventTable
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A pattern, and what was chosen for its detection; ``carry`` and ``only`` are as for `penstock.detect`.
+
+    >>> from penstock import parse
+    >>> plan = Plan(parse("[Open(door = $d)] ; [Close(door = $d)]"), Choice(), carry="person")
+    >>> sorted(plan.types), sorted(plan.attributes)
+    (['Close', 'Open'], ['door', 'person'])
+    """
+
+    pattern: Pattern
+    choice: Choice
+    carry: str | Iterable[str] = "all"
+    only: tuple[str, ...] = ()
+
+    @cached_property
+    def carried(self) -> list[str] | None:
+        """The attributes that primitive parts keep, each once; None for all."""
+        if self.carry == "all":
+            return None
+        named = self.carry.split(",") if isinstance(self.carry, str) else self.carry
+        return [] if self.carry == "none" else list(dict.fromkeys(name.strip() for name in named))
+
+    @cached_property
+    def types(self) -> frozenset[str] | None:
+        """The types of events that can be met; None for all."""
+        if any(uses_any_type(definition) for definition in without_lets(self.pattern).definitions):
+            return None
+        return frozenset(primitive_types(self.pattern))
+
+    @cached_property
+    def attributes(self) -> frozenset[str] | None:
+        """The attributes of events that are read or carried; None for all."""
+        if self.carried is None:
+            return None
+        read = set(self.carried)
+        for definition in without_lets(self.pattern).definitions:
+            for node in walk(definition):
+                match node:
+                    case Attribute(name=name):
+                        read.add(name)
+                    case LabelRead(attribute=str(name)) | Aggregate(attribute=str(name)):
+                        read.add(name)
+        return frozenset(read)
+
+    def relevant(self, table: EventTable) -> EventTable:
+        """The events that can be met."""
+        if self.types is None:
+            return table
+        column = table.field("type")
+        wanted = np.asarray(pc.is_in(column.dictionary, pa.array(sorted(self.types), pa.string())))
+        rows = np.flatnonzero(wanted[np.asarray(column.indices)])
+        return table if len(rows) == len(table) else table.take(rows)
+
+    def narrowed(self, table: EventTable) -> EventTable:
+        """The same events with the attributes that are needed."""
+        if self.attributes is None:
+            return table
+        names = [name for name in table.attributes.column_names if name in self.attributes]
+        return EventTable(table.fields, table.attributes.select(names), table.fixed)
+
+
+def plan_of(
+    pattern: Pattern,
+    *,
+    context: str = "continuous",
+    restart: bool = False,
+    zone: str | None = None,
+    carry: str | Iterable[str] = "all",
+    only: Iterable[str] = (),
+    limits: Limits | None = None,
+    incomplete: bool = False,
+) -> Plan:
+    """The plan for these options, which are those of `penstock.detect`.
+
+    >>> from penstock import parse
+    >>> plan_of(parse("[A]"), context="chronical")
+    Traceback (most recent call last):
+    penstock.errors.PatternError: there is no context 'chronical'
+    hint: did you mean `chronicle`? there are continuous, chronicle, recent, cumulative
+    """
+    if context not in CONTEXTS:
+        close, listed = nearest(context, CONTEXTS), f"there are {', '.join(CONTEXTS)}"
+        hint = f"did you mean `{close}`? {listed}" if close else listed
+        raise PatternError(f"there is no context {context!r}", hint=hint)
+    chosen = (limits or Limits()).chosen()
+    choice = Choice(zone=zone or "UTC", restart=restart, context=context, incomplete=incomplete, **chosen)
+    return Plan(pattern, choice, carry if isinstance(carry, str) else tuple(carry), tuple(only))
