@@ -27,4 +27,6 @@ CASES = [case for case in ALL if case.error is None and case.needs <= SUPPORTED 
 @pytest.mark.parametrize("cuts", [(), range(100)], ids=["one batch", "event by event"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.where)
 def test_the_engine_does_what_the_case_says(case: Case, cuts: tuple[int, ...]) -> None:
-    assert run(case, partial(engine_detect, cuts=cuts), partial(engine_incomplete, cuts=cuts)) == [], f"{case.title}\n{case.pattern}"
+    assert run(case, partial(engine_detect, cuts=cuts), partial(engine_incomplete, cuts=cuts)) == [], (
+        f"{case.title}\n{case.pattern}"
+    )

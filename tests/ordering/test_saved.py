@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import StateError
-from penstock.ordering.policies import guaranteed, parse_policy
 from penstock.events.saved import pack, unpack
+from penstock.ordering.policies import guaranteed, parse_policy
 from penstock.ordering.stage import Ordering
 from penstock.testing.delays import Exponential
 from penstock.testing.simulator import Route, SimulatedSource, simulate

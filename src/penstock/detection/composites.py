@@ -33,6 +33,7 @@ class Composites:
             of types that the pattern can meet are looked at.
         dropped: How many runs were dropped at a limit.
         incomplete: The runs that came to nothing, if they were asked for.
+        late: From a `penstock.Detector`: the events that came too late, why, and by how many microseconds.
 
     Anything that takes Arrow takes it as it is.
 
@@ -49,12 +50,19 @@ class Composites:
     """What a row is."""
 
     def __init__(
-        self, table: pa.Table, repeated: int = 0, *, dropped: int = 0, incomplete: Composites | None = None
+        self,
+        table: pa.Table,
+        repeated: int = 0,
+        *,
+        dropped: int = 0,
+        incomplete: Composites | None = None,
+        late: pa.Table | None = None,
     ) -> None:
         self.table = table
         self.repeated = repeated
         self.dropped = dropped
         self.incomplete = incomplete
+        self.late = late
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)

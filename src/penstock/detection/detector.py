@@ -30,10 +30,10 @@ from penstock.events.identity import with_ids
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns
 from penstock.events.saved import pack, unpack
-from penstock.events.table import TIME, EventTable
+from penstock.events.table import TIME
 from penstock.filters.attributes import check_attributes
 from penstock.ordering.policies import Policy, guaranteed, parse_policy
-from penstock.ordering.stage import MOST_HELD, Late, Ordering, Ready
+from penstock.ordering.stage import Late, Ordering, Ready
 from penstock.ordering.status import Status
 
 _STATE = "detector state"
@@ -229,7 +229,9 @@ class Detector:
         }
 
     @classmethod
-    def restore(cls, state: bytes | Mapping[str, bytes], *, clock: Callable[[], int] = _now, **reading: Any) -> Detector:
+    def restore(
+        cls, state: bytes | Mapping[str, bytes], *, clock: Callable[[], int] = _now, **reading: Any
+    ) -> Detector:
         """The detector whose state this is: bytes of `snapshot`, or a store that `save` wrote.
 
         ``reading`` are the options that say how events are read (``columns``, ``zone``, ``time_unit``,

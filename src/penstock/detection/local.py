@@ -81,7 +81,7 @@ def detect(
         limits=limits,
         incomplete=incomplete,
     )
-    table = _table(events, columns, zone, time_unit, clock_error)
+    table = read_table(events, columns, zone, time_unit, clock_error)
     return detect_all(table, plan, None if until is None else instant(until, None, zone, round_up=True))
 
 
@@ -104,13 +104,14 @@ def detect_all(table: EventTable, plan: Plan, until: int | None = None) -> Compo
     return course.finish(last, repeated)
 
 
-def _table(
+def read_table(
     events: Any,
     columns: Mapping[str, str] | Columns | None,
     zone: str | None,
     time_unit: str | None,
     clock_error: int,
 ) -> EventTable:
+    """Events as a table, from anything that they may be given as."""
     if isinstance(events, EventTable):
         return events
     reading: dict[str, Any] = {"zone": zone, "time_unit": time_unit, "clock_error": clock_error}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
 from penstock.algebra.conditions import Parameter, bindings
 from penstock.algebra.node import walk
 from penstock.automaton.program import Program

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.vm import mix

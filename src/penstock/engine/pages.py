@@ -170,7 +170,9 @@ def _runs(runner: Runner, instances: Ints, is_common: bool, known: Any) -> tuple
     table = rows[:, list(RUN_COLUMNS)].copy()
     table[:, RUN_COLUMNS.index(m.HEAD_NODE)] = np.searchsorted(nodes, rows[:, m.HEAD_NODE])
     page: Page = {
-        "dead": np.where(instances < len(state), state[np.minimum(instances, len(state) - 1), m.DEAD], state[0, m.DEAD]),
+        "dead": np.where(
+            instances < len(state), state[np.minimum(instances, len(state) - 1), m.DEAD], state[0, m.DEAD]
+        ),
         "runs": table,
         "clocks": memory.rows(m.CLOCKS, memory.clocked, memory.live(m.RUN_ROOM))[runs],
         "owners": np.searchsorted(instances, owners),

@@ -6,8 +6,8 @@ import numpy as np
 
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled
-from penstock.engine.lists import end, of_node, of_run, set_run
 from penstock.engine.kernel import let_go
+from penstock.engine.lists import end, of_node, of_run, set_run
 from penstock.engine.pointers import layout_of, memory_of
 
 

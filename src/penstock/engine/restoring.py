@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from penstock.engine import memory as m
 from penstock.engine.composed import Composed, join
-from penstock.engine.definition import Detection, DefinitionEngine
+from penstock.engine.definition import DefinitionEngine, Detection
 from penstock.engine.heap import RUNS
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints

@@ -62,9 +62,7 @@ class Ended:
         count = len(self)
         none = np.zeros((count, selects), np.int64)
         places = np.zeros(count, np.int64)
-        return Made(
-            self.instance, self.lo, self.hi, places, self.offsets, self.symbols, self.labels, none, none
-        )
+        return Made(self.instance, self.lo, self.hi, places, self.offsets, self.symbols, self.labels, none, none)
 
 
 def _clock_times(clock: int, after: int, end: int, zone: str) -> list[int]:
@@ -167,8 +165,10 @@ class Runner:
         if memory.timers:
             waiting = memory.queues()
             longest = max(len(queue) for queue in waiting)
-            room = max(memory.live(m.QUEUE_ROOM), 4 * (longest + runs) if 2 * (longest + runs) >= memory.live(
-                m.QUEUE_ROOM) else 0)
+            room = max(
+                memory.live(m.QUEUE_ROOM),
+                4 * (longest + runs) if 2 * (longest + runs) >= memory.live(m.QUEUE_ROOM) else 0,
+            )
             memory.set_queues(waiting, room)
 
     def tidy(self, now: int) -> None:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.errors import DataError, StateError
+from penstock.events.saved import pack, unpack
 from penstock.events.table import KINDS, EventTable, mixture
 from penstock.events.times import format_time
 from penstock.ordering.estimates import Met
@@ -20,7 +21,6 @@ from penstock.ordering.places import BEHIND, FAR, NEVER, THERE, Ints, Place, com
 from penstock.ordering.policies import BestEffort, Policy, parse_policy
 from penstock.ordering.probable import ProbableRule
 from penstock.ordering.rules import rule_of
-from penstock.events.saved import pack, unpack
 from penstock.ordering.sources import Sources
 from penstock.ordering.status import Counters, Status
 
@@ -180,7 +180,10 @@ class Ordering:
         values |= {"held": table.fields, "attributes": table.attributes, "fixed": table.fixed}
         values |= {"came": held.came[held.rows] if held else np.zeros(0, np.int64)}
         parts = {"sources": self.sources.save(), "rule": self.rule.save()}
-        return pack("ordering stage", values | {f"{part}.{name}": v for part, state in parts.items() for name, v in state.items()})
+        return pack(
+            "ordering stage",
+            values | {f"{part}.{name}": v for part, state in parts.items() for name, v in state.items()},
+        )
 
     @classmethod
     def load(cls, state: bytes) -> Ordering:
