@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -24,19 +27,23 @@ from penstock.errors import PatternError
 
 @dataclass(frozen=True)
 class Completed:
-    """Composites of one batch with the keys of the places that completed them."""
+    """Composites of one batch; ``find_keys`` finds the keys of the places that completed them."""
 
     made: Made
-    keys: Keys
+    find_keys: Callable[[], Keys]
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The keys of those places."""
+        return self.find_keys()
 
 
 @dataclass(frozen=True)
 class Batch:
     """The symbols of one batch: tables one after the other, with their keys, times, numbers and identities."""
 
+    pieces: list[Piece]
     symbols: list[Chosen]
-    keys: Keys
-    lo: Ints
     first: int
     identities: Ints
     all_identities: Ints
@@ -46,6 +53,16 @@ class Batch:
     def is_one_table(self) -> bool:
         """Whether the symbols are in the order of their places."""
         return len(self.symbols) == 1
+
+    @cached_property
+    def keys(self) -> Keys:
+        """Where the symbols stand."""
+        return _keys_of(self.pieces, self.symbols)
+
+    @cached_property
+    def lo(self) -> Ints:
+        """When the symbols begin."""
+        return _joined([np.asarray(one.table.field("lo"))[one.rows] for one in self.symbols])
 
 
 @dataclass(frozen=True)
@@ -111,8 +128,10 @@ class Detection:
         ]
         if not inner and batch.is_one_table:
             identity = int(batch.identities[0]) if len(batch.identities) else 0
-            given = places_of(rows, batch.keys.instant, batch.lo, owners, sets, batch.first, identity)
-            return self._completed(batch, given, _NO_PARTS, instances, batch.keys.take(rows), until, rank)
+            chosen = batch.symbols[0]
+            instants, begins = (np.asarray(chosen.table.field(name)) for name in ("hi", "lo"))
+            given = places_of(rows, chosen.rows, instants, begins, owners, sets, batch.first, identity)
+            return self._completed(batch, given, _NO_PARTS, instances, lambda: batch.keys.take(rows), until, rank)
         keys = joined_keys([batch.keys.take(rows), *(done.keys for _, _, done in inner)])
         order, places = keys.order()
         lo, owner, mask, symbol = [batch.lo[rows]], [owners], [sets], [rows + batch.first]
@@ -141,16 +160,23 @@ class Detection:
             axis=1,
         )
         made_parts = _side_parts([done.made for _, _, done in inner], batch.all_identities)
-        return self._completed(batch, given, made_parts, instances, ordered, until, rank)
+        return self._completed(batch, given, made_parts, instances, lambda: ordered, until, rank)
 
     def _completed(
-        self, batch: Batch, given: Ints, parts: Ints, instances: Instances, keys: Keys, until: int, rank: int
+        self,
+        batch: Batch,
+        given: Ints,
+        parts: Ints,
+        instances: Instances,
+        keys: Callable[[], Keys],
+        until: int,
+        rank: int,
     ) -> Completed:
         known = instances.count if self.parameters else 1
         read = {m.INSTANCE_KINDS: instances.kinds.ctypes.data, m.INSTANCE_VALUES: instances.values.ctypes.data}
         made = self.runner.advance(given, parts, batch.values | (read if self.reads else {}), known, until)
         self.runner.remember(given, until)
-        return Completed(made, self._keys(made, keys, given[:, m.PLACE], rank))
+        return Completed(made, lambda: self._keys(made, keys(), given[:, m.PLACE], rank))
 
     def _side_bit(self, number: int) -> int:
         before = sum(len(sides) for sides in self.program.sides[:number])
@@ -195,11 +221,10 @@ class DefinitionEngine:
         selected = [select(self.members, piece) for piece in pieces]
         kept = [chosen for chosen, _ in selected]
         bits = {id(one): _joined([masks[n] for _, masks in selected]) for n, one in enumerate(self.detections)}
-        keys = joined_keys([piece.keys.take(chosen.rows) for piece, chosen in zip(pieces, kept, strict=True)])
-        lo = _joined([np.asarray(one.table.field("lo"))[one.rows] for one in kept])
         first = self.symbols.count
-        identities = self.symbols.add(_ranks(keys) if len(pieces) > 1 else np.arange(len(lo)), self._read(kept, pool))
-        batch = Batch(kept, keys, lo, first, identities, self.symbols.identities.column, self._known(pool))
+        ranks = _ranks(_keys_of(pieces, kept)) if len(pieces) > 1 else np.arange(sum(map(len, kept)))
+        identities = self.symbols.add(ranks, self._read(kept, pool))
+        batch = Batch(pieces, kept, first, identities, self.symbols.identities.column, self._known(pool))
         completed = self.detection.advance(batch, bits, self.instances, pool, until, rank)
         return completed, [chosen.rows for chosen in kept]
 
@@ -324,6 +349,11 @@ class Symbols:
 
 MANY = 1 << 17
 """So many symbols are kept without asking whether a run holds them."""
+
+
+def _keys_of(pieces: list[Piece], chosen: list[Chosen]) -> Keys:
+    """The keys of the chosen rows of pieces."""
+    return joined_keys([piece.keys_of(some.rows) for piece, some in zip(pieces, chosen, strict=True)])
 
 
 def _ranks(keys: Keys) -> Ints:

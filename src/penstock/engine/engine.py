@@ -13,9 +13,9 @@ from penstock.engine import composed
 from penstock.engine.composed import PRIMITIVE, Composed, Composer
 from penstock.engine.definition import Choice, Completed, DefinitionEngine
 from penstock.engine.found import Found, FoundDefinition, Incomplete
-from penstock.engine.kept import Ints, Kept
+from penstock.engine.kept import Kept
 from penstock.engine.store import Symbols, join_tables, keep_needed
-from penstock.engine.symbols import EVENT, Keys, Piece
+from penstock.engine.symbols import Piece
 from penstock.engine.tables import pieces_of
 from penstock.engine.texts import Texts
 from penstock.engine.values import Pool
@@ -30,8 +30,8 @@ PIECES = 64
 """Batches that may be held before they are made one."""
 DEFAULT = Choice()
 NOTHING = np.zeros(0, np.int64)
-Met = tuple[int, Piece, Ints]
-"""Something that definitions may meet: whose rows, as a table, and their numbers."""
+Met = tuple[int, Piece]
+"""Something that definitions may meet: whose rows, and the rows."""
 
 
 class Engine:
@@ -83,20 +83,19 @@ class Engine:
         return self._found(begins)
 
     def _consume(self, table: EventTable, until: int) -> None:
-        numbers = np.arange(self.fed, self.fed + len(table))
+        met: list[Met] = [(PRIMITIVE, Piece(table, self.fed))]
         self.fed += len(table)
-        keys = Keys(np.asarray(table.field("hi")), np.full(len(table), EVENT), numbers)
-        met: list[Met] = [(PRIMITIVE, Piece(table, keys), numbers)]
         met_rows: list[Ints] = []
+        last = int(np.asarray(table.field("hi"))[-1]) if len(table) else until - 1
         for number, engine in enumerate(self.engines):
             wanted = [one for one in met if self._meets(engine.program.name, one[0])]
-            completed, rows = engine.advance([piece for _, piece, _ in wanted], self.pool, until, number * RANKS)
-            for (owner, _, own), chosen in zip(wanted, rows, strict=True):
-                self.symbols[number].add(owner, own[chosen])
+            completed, rows = engine.advance([piece for _, piece in wanted], self.pool, until, number * RANKS)
+            for (owner, piece), chosen in zip(wanted, rows, strict=True):
+                self.symbols[number].add(owner, piece.numbers_of(chosen))
             met_rows.append(rows[0])
             met += self._composed(number, completed)
             if self.choice.incomplete:
-                engine.let_go(max(until - 1, int(keys.instant[-1])) if len(keys.instant) else until - 1)
+                engine.let_go(max(until - 1, last))
                 self._report(number)
             kept = engine.compact()
             if kept is not None:
@@ -114,7 +113,7 @@ class Engine:
             return []
         pieces = pieces_of(engine.program.name, self.composers[number].attributes, fresh, self.texts.all())
         return [
-            (number, Piece(table, completed.keys.take(alike), engine.program.name), start + alike)
+            (number, Piece(table, start, completed.keys.take(alike), alike, engine.program.name))
             for table, alike in pieces
         ]
 

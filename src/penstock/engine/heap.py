@@ -14,11 +14,12 @@ RUNS = 1 << 10
 class Memory:
     """The arrays of one program; ``arrays`` is what the kernel takes."""
 
-    def __init__(self, timers: int, limits: int, selects: int, reports: bool) -> None:
+    def __init__(self, timers: int, limits: int, selects: int, reports: bool, compares: bool = True) -> None:
         self.timers = timers
         self.clocked = timers + limits
         self.selects = selects
         self.reports = reports
+        self.compares = compares
         counts = np.zeros(m.HEADER, np.int64)
         counts[m.NOW], counts[m.RESUME], counts[m.FREE], counts[m.KNOWN] = NONE, -1, -1, 1
         empty = np.zeros(0, np.int64)
@@ -68,9 +69,10 @@ class Memory:
         self.counts[m.FREE] = first
         self.counts[m.FREE_RUNS] += room - first
         self.counts[m.RUN_ROOM] = room
-        slots = 1 << (2 * room).bit_length()
-        self.counts[m.TABLE_MASK] = slots - 1
-        self._replace(m.TABLE, np.full(slots * m.TABLE_WIDTH, -1, np.int64))
+        if self.compares:
+            slots = 1 << (2 * room).bit_length()
+            self.counts[m.TABLE_MASK] = slots - 1
+            self._replace(m.TABLE, np.full(slots * m.TABLE_WIDTH, -1, np.int64))
 
     def fit(self, runs: int, nodes: int, instances: int, made: int) -> None:
         """Room for what is put in from outside."""

@@ -35,8 +35,23 @@ class Layout:
 
     def arrays(self, code: m.Ints, chosen: Mapping[int, int]) -> tuple[m.Ints, ...]:
         """The arrays that the kernel takes; ``chosen`` are further counts, such as the context."""
-        head = m.pack(self.counts | dict(chosen), self.tables | {m.CODE: code})
+        counts = self.counts | dict(chosen)
+        head = m.pack(counts | {m.PLAIN: self._is_plain(counts)}, self.tables | {m.CODE: code})
         return head, self.states, self.options, self.positions, self.alternatives
+
+    def _is_plain(self, counts: Mapping[int, int]) -> int:
+        """Whether the program needs but a part of what the kernel can do; see `memory`."""
+        sets, guards = len(self.tables[m.SET_CODE]), len(self.tables[m.GUARD_CODE])
+        asks = guards or counts[m.SELECTS] or counts[m.PLAIN_SETS] != (1 << sets) - 1
+        limited = counts[m.MOST_RUNS] < m.FAR or counts[m.AGE] >= 0
+        is_distinct = counts[m.DISTINCT_RUNS] and not counts[m.HAS_SIDES]
+        return int(
+            not asks
+            and not limited
+            and bool(is_distinct)
+            and counts[m.CONTEXT] == m.CONTINUOUS
+            and not counts[m.REPORTS]
+        )
 
 
 class Tables:

@@ -38,16 +38,22 @@ def same_nodes(a, b, M):
 
 
 @inlined
-def add_node(symbol, identity, labels, parent, M):
-    """A list with one more symbol; its hash tells symbols apart by what never changes, their identity."""
+def add_node(plain, symbol, identity, labels, parent, M):
+    """A list with one more symbol; its hash tells symbols apart by what never changes, their identity.
+
+    In plain programs no two lists are ever compared, and there is none.
+    """
     node = M[m.COUNTS][m.NODE_COUNT]
     M[m.COUNTS][m.NODE_COUNT] = node + 1
     row = node * m.NODE_WIDTH
     M[m.NODES][row + m.SYMBOL] = symbol
     M[m.NODES][row + m.LABELS] = labels
     M[m.NODES][row + m.PARENT] = parent
-    before = of_node(parent, m.HASH, M) if parent >= 0 else 0
-    M[m.NODES][row + m.HASH] = mix(mix(identity, labels), before)
+    if plain:
+        M[m.NODES][row + m.HASH] = 0
+    else:
+        before = of_node(parent, m.HASH, M) if parent >= 0 else 0
+        M[m.NODES][row + m.HASH] = mix(mix(identity, labels), before)
     return node
 
 
@@ -141,12 +147,17 @@ def over(run, now, L, M):
     return 0
 
 
-@compiled
+@inlined
 def end(run, reason, now, instance, L, M):
     """A run ends: it is counted, and reported if that is wanted and what it had matched came to nothing."""
     M[m.COUNTS][reason] += 1
-    if not L[m.HEAD][m.REPORTS] or of_run(run, m.BEGAN, M) & 1:
-        return
+    if L[m.HEAD][m.REPORTS] and not of_run(run, m.BEGAN, M) & 1:
+        report(run, reason, now, instance, L, M)
+
+
+@compiled
+def report(run, reason, now, instance, L, M):
+    """What a run had matched that came to nothing."""
     at = now
     if reason == m.EXPIRED:
         at = min(now, over_since(run, L, M))

@@ -24,8 +24,10 @@ HEAD, STATES, OPTIONS, POSITIONS, ALTERNATIVES = range(5)
     PLAIN_SETS, DISTINCT_RUNS, RESTART, STARTS, POSITION_COUNT, TIMERS, LIMITS, SELECTS, CLOCKED, CONTEXT,
     MOST_RUNS, AGE, MOST_LIVE, REPORTS, HAS_SIDES, START_INTEREST,
     SET_CODE, START_STATES, STATE_TABLE, GUARD_CODE, TIMER_KIND, TIMER_VALUE, TIMER_ORDER, LIMIT_LENGTH, SELECT_CODE,
-    CODE,
-) = range(26)  # fmt: skip
+    CODE, PLAIN,
+) = range(27)  # fmt: skip
+# A program is PLAIN that has no conditions to ask of runs, no sides, no selected values and no equal runs, and whose
+# runs neither use each other up nor are limited or reported. Its nodes and composites need no hashes, and have none.
 STATE_WIDTH = 16
 STATE_FIRST, STATE_LAST, STATE_HEARS, STATE_INTEREST, STATE_START_INTEREST, STATE_STRONG, STATE_WAITING, STATE_KIND, \
     STATE_UNBOUNDED = range(9)  # fmt: skip

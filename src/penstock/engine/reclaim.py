@@ -43,7 +43,7 @@ def reclaim_nodes(memory):
     """Drops all matched symbols that no run, composite or report holds."""
     M = memory_of(memory)
     counts = M[m.COUNTS]
-    held = np.zeros(counts[m.NODE_COUNT] + 1, np.int64)
+    held = np.zeros(counts[m.NODE_COUNT] + 1, np.int32)
     for instance in range(counts[m.KNOWN]):
         run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
         while run >= 0:
@@ -72,6 +72,19 @@ def reclaim_nodes(memory):
         M[m.MADE][one * m.MADE_WIDTH + m.MADE_NODE] = held[M[m.MADE][one * m.MADE_WIDTH + m.MADE_NODE]]
     for one in range(counts[m.ENDED_COUNT]):
         M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE] = held[M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE]]
+
+
+@compiled
+def columns_of(made):
+    """Composites by column: instance, times, place and the last matched symbol."""
+    columns = np.empty((5, made.shape[0]), np.int64)
+    for row in range(made.shape[0]):
+        columns[0, row] = made[row, m.MADE_INSTANCE]
+        columns[1, row] = made[row, m.MADE_LO]
+        columns[2, row] = made[row, m.MADE_HI]
+        columns[3, row] = made[row, m.MADE_PLACE]
+        columns[4, row] = made[row, m.MADE_NODE]
+    return columns
 
 
 @compiled

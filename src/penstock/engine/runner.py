@@ -19,6 +19,9 @@ from penstock.engine.unite import unite
 from penstock.errors import DataError, StateError
 from penstock.events.times import DAY, EARLIEST, next_clock_time, zone_of
 
+TIDY = 1 << 14
+"""For so many matched symbols and runs it is not asked which are still needed."""
+
 
 @dataclass(frozen=True)
 class Made:
@@ -102,6 +105,7 @@ class Runner:
         self.memory: Memory
         self.past: Ints = np.zeros((0, m.PLACE_WIDTH), np.int64)
         self.looked_back_at = 0
+        self.tidied = 0
         self.replays = 0
         self.until = int(NONE)
 
@@ -109,7 +113,7 @@ class Runner:
         """Completes the layout with the code of the definition, and with what was chosen for its detection."""
         self.layout = self.shape.arrays(code, chosen)
         sizes = (self.counts[cell] for cell in (m.TIMERS, m.LIMITS, m.SELECTS))
-        self.memory = Memory(*sizes, reports=bool(chosen[m.REPORTS]))
+        self.memory = Memory(*sizes, reports=bool(chosen[m.REPORTS]), compares=not self.counts[m.DISTINCT_RUNS])
 
     def advance(self, places: Ints, parts: Ints, values: Mapping[int, int], instances: int, until: int) -> Made:
         """Consumes places and fires the timers before ``until``; returns what was made."""
@@ -135,7 +139,7 @@ class Runner:
             if outcome == kernel.GROW:
                 if self.counts[m.DISTINCT_RUNS]:
                     made.append(self._taken(known))
-                self._make_room()
+                self._make_room(count - self.memory.live(m.CURSOR))
             elif outcome == kernel.FULL:
                 most = int(self.layout[m.HEAD][m.MOST_LIVE])
                 raise StateError(
@@ -146,23 +150,28 @@ class Runner:
                 made.append(self._taken(known))
                 return _joined(made)
 
-    def _make_room(self) -> None:
-        """Frees what no live run needs, and makes more room where that is not enough."""
+    def _make_room(self, places: int) -> None:
+        """Frees what no live run needs, and makes more room where that is not enough for so many places.
+
+        Where little has come since it was last asked what is needed, little would be freed.
+        """
         memory = self.memory
         runs, nodes = memory.live(m.NEED_RUNS), memory.live(m.NEED_NODES)
-        short = memory.live(m.FREE_RUNS) <= runs or memory.live(m.NODE_COUNT) + nodes >= memory.live(m.NODE_ROOM)
-        if short:
+        short = self._is_short(runs, nodes)
+        if short and memory.live(m.NODE_COUNT) + memory.live(m.LIVE) > 2 * self.tidied + TIDY:
             self.tidy(memory.live(m.NOW))
         live = memory.live(m.RUN_ROOM) - memory.live(m.FREE_RUNS)
-        if 2 * (live + runs) >= memory.live(m.RUN_ROOM) and short:
+        if short and 2 * (live + runs) >= memory.live(m.RUN_ROOM):
             memory.grow_runs(4 * (live + runs))
-        if 2 * (memory.live(m.NODE_COUNT) + nodes) >= memory.live(m.NODE_ROOM) and short:
-            memory.grow_nodes(4 * (memory.live(m.NODE_COUNT) + nodes))
-        if 2 * (memory.live(m.MADE_COUNT) + runs) >= memory.live(m.MADE_ROOM):
-            memory.grow_made(4 * (memory.live(m.MADE_COUNT) + runs))
+        held = memory.live(m.NODE_COUNT) + max(nodes, min(places, TIDY))
+        if short and 2 * held >= memory.live(m.NODE_ROOM):
+            memory.grow_nodes(4 * held)
+        made = memory.live(m.MADE_COUNT) + max(runs, min(places, TIDY) // 4)
+        if 2 * made >= memory.live(m.MADE_ROOM):
+            memory.grow_made(4 * made)
         if memory.reports and 2 * (memory.live(m.ENDED_COUNT) + 2 * runs) >= memory.live(m.ENDED_ROOM):
             memory.grow_ended(4 * (memory.live(m.ENDED_COUNT) + 2 * runs))
-        if memory.timers:
+        if memory.timers and max(memory.arrays[m.QUEUE_ENDS][1::2]) + runs >= memory.live(m.QUEUE_ROOM):
             waiting = memory.queues()
             longest = max(len(queue) for queue in waiting)
             room = max(
@@ -171,6 +180,11 @@ class Runner:
             )
             memory.set_queues(waiting, room)
 
+    def _is_short(self, runs: int, nodes: int) -> bool:
+        """Whether so many runs and matched symbols are too many for the room that there is."""
+        memory = self.memory
+        return memory.live(m.FREE_RUNS) <= runs or memory.live(m.NODE_COUNT) + nodes >= memory.live(m.NODE_ROOM)
+
     def tidy(self, now: int) -> None:
         """Ends the runs that can only come to nothing at ``now``, and drops the matched symbols that nobody holds."""
         memory = self.memory
@@ -178,6 +192,7 @@ class Runner:
             memory.grow_ended(max(memory.live(m.ENDED_ROOM), memory.live(m.ENDED_COUNT) + memory.live(m.LIVE) + 1))
         reclaim.sweep(now, self.layout, memory.arrays)
         reclaim.reclaim_nodes(memory.arrays)
+        self.tidied = memory.live(m.NODE_COUNT) + memory.live(m.LIVE)
 
     def _taken(self, known: Ints) -> Made:
         """What was made, taken out; what was made at the present instant is remembered where it could be made again."""
@@ -189,14 +204,14 @@ class Runner:
         rows = memory.rows(m.MADE, m.MADE_WIDTH, last)
         taken = rows[first:]
         selected = memory.rows(m.SELECTED, 2 * selects, last)[first:].reshape(last - first, selects, 2)
-        offsets, symbols, labels = reclaim.list_parts(taken[:, m.MADE_NODE].copy(), memory.arrays[m.NODES])
-        columns = (m.MADE_INSTANCE, m.MADE_LO, m.MADE_HI, m.MADE_PLACE)
-        instance, lo, hi, place = (taken[:, column].copy() for column in columns)
+        instance, lo, hi, place, head = reclaim.columns_of(taken)
+        offsets, symbols, labels = reclaim.list_parts(head, memory.arrays[m.NODES])
         made = Made(
             instance, lo, hi, place, offsets, symbols, labels, selected[:, :, 0].copy(), selected[:, :, 1].copy()
         )
         kept = 0 if self.counts[m.DISTINCT_RUNS] else last - since
-        rows[:kept] = rows[last - kept :].copy()
+        if kept:
+            rows[:kept] = rows[last - kept :].copy()
         counts[m.TAKEN] = counts[m.MADE_COUNT] = kept
         counts[m.SINCE] = 0
         return made

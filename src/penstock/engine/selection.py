@@ -29,8 +29,11 @@ def masks_of(codes, rows, masks):
 
 
 @compiled
-def places_of(symbols, instants, begins, owners, sets, first_number, first_identity):
-    """Places without composites of sides: one for each symbol, which may concern several instances."""
+def places_of(symbols, rows, instants, begins, owners, sets, first_number, first_identity):
+    """Places without composites of sides: one for each symbol, which may concern several instances.
+
+    A symbol is the number of a row among ``rows``, those that were chosen.
+    """
     count = len(symbols)
     places = np.empty((count, m.PLACE_WIDTH), np.int64)
     place = -1
@@ -39,8 +42,8 @@ def places_of(symbols, instants, begins, owners, sets, first_number, first_ident
         if at == 0 or symbol != symbols[at - 1]:
             place += 1
         places[at, m.PLACE] = place
-        places[at, m.INSTANT] = instants[symbol]
-        places[at, m.BEGINS] = begins[symbol]
+        places[at, m.INSTANT] = instants[rows[symbol]]
+        places[at, m.BEGINS] = begins[rows[symbol]]
         places[at, m.INSTANCE] = owners[at]
         places[at, m.PLACE_SYMBOL] = first_number + symbol
         places[at, m.SETS] = sets[at]

@@ -50,11 +50,28 @@ def joined_keys(some: list[Keys]) -> Keys:
 
 @dataclass(frozen=True)
 class Piece:
-    """Events of one table that a definition may meet; ``definition`` is the name of what made them, if any did."""
+    """Events of one table that a definition may meet; ``definition`` is the name of what made them, if any did.
+
+    Without keys they are of the input, and stand where their stamps and numbers say. Their numbers begin at ``start``;
+    of composites, ``made`` says which of those from there on they are.
+    """
 
     table: EventTable
-    keys: Keys
+    start: int
+    keys: Keys | None = None
+    made: Ints | None = None
     definition: str | None = None
+
+    def keys_of(self, rows: Ints) -> Keys:
+        """The keys of some rows."""
+        if self.keys is not None:
+            return self.keys.take(rows)
+        return Keys(np.asarray(self.table.field("hi"))[rows], np.full(len(rows), EVENT), self.start + rows)
+
+    def numbers_of(self, rows: Ints) -> Ints:
+        """The numbers of some rows."""
+        numbers: Ints = self.start + (rows if self.made is None else self.made[rows])
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -155,6 +172,8 @@ class Delivery:
 
     def deliver(self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool) -> tuple[Ints, Ints, Ints]:
         """Symbol, instance (-1: all) and sets of each delivery; ``bits`` are the sets of all symbols."""
+        if len(self.bound) == 1 and not self.common and bits.all():
+            return self._deliver_all(symbols, bits, instances, pool)
         rows, numbers, masks = [], [], []
         if self.common:
             inside = np.flatnonzero(bits & self.common)
@@ -174,6 +193,19 @@ class Delivery:
         if len(some) == 1:
             return rows[some[0]], numbers[some[0]], masks[some[0]]
         return _merged(_together(rows), _together(numbers), _together(masks))
+
+    def _deliver_all(
+        self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool
+    ) -> tuple[Ints, Ints, Ints]:
+        """The same where each symbol is for one instance."""
+        (attributes,) = self.bound
+        found = [instances.numbers(self._key(chosen, attributes, instances, pool)) for chosen in symbols]
+        numbers = found[0] if len(found) == 1 else _together(found)
+        rows = np.arange(len(bits))
+        if len(numbers) and int(numbers.min()) < 0:
+            known = np.flatnonzero(numbers >= 0)
+            return known, numbers[known], bits[known]
+        return rows, numbers, bits
 
     def _instances(
         self, symbols: list[Chosen], attributes: tuple[str, ...], rows: Ints, instances: Instances, pool: Pool
