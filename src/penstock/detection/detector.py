@@ -124,7 +124,12 @@ class Detector:
             only=plan.only,
             until=None if until is None else instant(until, None, zone, round_up=True),
         )
-        self._reading = {"columns": columns, "zone": zone, "time_unit": time_unit, "clock_error": clock_error}
+        self._reading: dict[str, Any] = {
+            "columns": columns,
+            "zone": zone,
+            "time_unit": time_unit,
+            "clock_error": clock_error,
+        }
         self._clock = clock
 
     def _set_up(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -135,7 +134,7 @@ class Detection:
         keys = joined_keys([batch.keys.take(rows), *(done.keys for _, _, done in inner)])
         order, places = keys.order()
         lo, owner, mask, symbol = [batch.lo[rows]], [owners], [sets], [rows + batch.first]
-        identity = [batch.identities[rows]]
+        identities = [batch.identities[rows]]
         side_number = [np.full(len(rows), -1, np.int64)]
         total = 0
         for bit, side, done in inner:
@@ -144,7 +143,7 @@ class Detection:
             owner.append(made.instance if side.parameters or not self.parameters else np.full(len(made), -1))
             mask.append(np.full(len(made), 1 << bit))
             symbol.append(np.full(len(made), -1))
-            identity.append(np.full(len(made), -1))
+            identities.append(np.full(len(made), -1))
             side_number.append(np.arange(total, total + len(made)))
             total += len(made)
         instances_of = _joined(owner)[order]
@@ -155,7 +154,7 @@ class Detection:
             [
                 places,
                 ordered.instant,
-                *(_joined(column)[order] for column in (lo, owner, symbol, mask, side_number, identity)),
+                *(_joined(column)[order] for column in (lo, owner, symbol, mask, side_number, identities)),
             ],
             axis=1,
         )

@@ -14,6 +14,7 @@ from penstock.engine.composed import PRIMITIVE, Composed, Composer
 from penstock.engine.definition import Choice, Completed, DefinitionEngine
 from penstock.engine.found import Found, FoundDefinition, Incomplete
 from penstock.engine.kept import Kept
+from penstock.engine.memory import Ints
 from penstock.engine.store import Symbols, join_tables, keep_needed
 from penstock.engine.symbols import Piece
 from penstock.engine.tables import pieces_of

@@ -136,7 +136,7 @@ class Tables:
             m.LIMIT_LENGTH: [limit.microseconds for limit in program.limits],
             m.SELECT_CODE: np.array(select_code, np.int64),
         }
-        state_rows = {
+        state_rows: dict[int, Any] = {
             m.STATE_FIRST: ends[:-1],
             m.STATE_LAST: ends[1:],
             m.STATE_HEARS: [_union(_mask(positions[o.position].hears) for o in some) for some, _ in states],
@@ -151,12 +151,12 @@ class Tables:
                 any(not set(positions[o.position].limits) - set(o.enters) for o in some) for some, _ in states
             ],
         }
-        option_rows = {
+        option_rows: dict[int, Any] = {
             m.OPTION_POSITION: [o.position for o in options],
             m.OPTION_STRONG: [o.strong for o in options],
             m.OPTION_ENTERS: [_mask(o.enters) for o in options],
         }
-        position_rows = {
+        position_rows: dict[int, Any] = {
             m.POSITION_LABEL: [self.label_mask(one) for one in positions],
             m.POSITION_WRITTEN: [_mask(one.written) for one in positions],
             m.POSITION_SCOPE: [_mask(one.scope) for one in positions],
@@ -172,7 +172,7 @@ class Tables:
             m.POSITION_LAST: last[1:],
             m.POSITION_GUARDS: [_union(max(end, 0) | guards for end, guards, _ in one) for one in follow],
         }
-        alternative_rows = {
+        alternative_rows: dict[int, Any] = {
             m.ALTERNATIVE_END: [end for end, _, _ in flat],
             m.ALTERNATIVE_GUARDS: [guards for _, guards, _ in flat],
             m.ALTERNATIVE_STATES: table_first,

@@ -82,15 +82,15 @@ def _clock_times(clock: int, after: int, end: int, zone: str) -> list[int]:
     return found
 
 
-def _joined(some: list[Any]) -> Any:
-    """Composites or ended runs of several stretches of a batch as one."""
+def _joined(some: list[Made]) -> Made:
+    """Composites of several stretches of a batch as one."""
     if len(some) == 1:
         return some[0]
     ends = np.cumsum([0, *(len(one.symbols) for one in some)])
     offsets = [one.offsets[:-1] + start for one, start in zip(some, ends, strict=False)]
-    names = [name for name in type(some[0]).__dataclass_fields__ if name != "offsets"]
+    names = [name for name in Made.__dataclass_fields__ if name != "offsets"]
     arrays = {name: np.concatenate([getattr(one, name) for one in some]) for name in names}
-    return type(some[0])(offsets=np.concatenate([*offsets, ends[-1:]]), **arrays)
+    return Made(offsets=np.concatenate([*offsets, ends[-1:]]), **arrays)
 
 
 class Runner:
@@ -112,8 +112,10 @@ class Runner:
     def lay_out(self, code: Ints, chosen: Mapping[int, int]) -> None:
         """Completes the layout with the code of the definition, and with what was chosen for its detection."""
         self.layout = self.shape.arrays(code, chosen)
-        sizes = (self.counts[cell] for cell in (m.TIMERS, m.LIMITS, m.SELECTS))
-        self.memory = Memory(*sizes, reports=bool(chosen[m.REPORTS]), compares=not self.counts[m.DISTINCT_RUNS])
+        timers, limits, selects = (self.counts[cell] for cell in (m.TIMERS, m.LIMITS, m.SELECTS))
+        self.memory = Memory(
+            timers, limits, selects, reports=bool(chosen[m.REPORTS]), compares=not self.counts[m.DISTINCT_RUNS]
+        )
 
     def advance(self, places: Ints, parts: Ints, values: Mapping[int, int], instances: int, until: int) -> Made:
         """Consumes places and fires the timers before ``until``; returns what was made."""
@@ -243,7 +245,8 @@ class Runner:
         offsets, symbols, labels = reclaim.list_parts(rows[:, m.ENDED_NODE].copy(), memory.arrays[m.NODES])
         columns = (m.ENDED_INSTANCE, m.ENDED_LO, m.ENDED_HI, m.ENDED_AT, m.ENDED_REASON)
         memory.counts[m.ENDED_COUNT] = 0
-        return Ended(*(rows[:, column].copy() for column in columns), offsets, symbols, labels)
+        instance, lo, hi, at, reason = (rows[:, column].copy() for column in columns)
+        return Ended(instance, lo, hi, at, reason, offsets, symbols, labels)
 
     def finish(self, now: int) -> None:
         """The input is over: runs that came to nothing are told apart from those that still wait."""

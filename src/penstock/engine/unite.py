@@ -13,7 +13,7 @@ from penstock.engine.pointers import layout_of, memory_of, pointer
 
 @compiled
 def unite(layout, memory, values):
-    """Unites what was made at the same place for the same instance; each symbol is listed once, in the input's order."""
+    """Unites what was made at one place for one instance; each symbol is listed once, in the order of the input."""
     L, M = layout_of(layout), memory_of(memory)
     X = pointer(values.ctypes.data)
     counts = M[m.COUNTS]

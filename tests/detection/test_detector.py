@@ -1,0 +1,173 @@
+"""A detector gives the results of ordered input, however events come, and goes on after it was saved."""
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import penstock as ps
+from penstock.algebra.pattern import Pattern
+from penstock.engine.pages import PER_PAGE
+from penstock.events.event import Event
+from penstock.languages.core.printer import print_pattern
+from penstock.testing.strategies import choices, meaningful_patterns, traces
+from tests.engine.conftest import table_of
+
+PAIR = "[A(k = $k)] ; [B(k = $k)]"
+ABSENT = "([A(k = $k)], [T in {T, B(k = $k)}]){T = 5 us}"
+
+
+def event(type: str, at: int, k: Any = 1, source: str = "s", **more: Any) -> dict[str, Any]:
+    return {"type": type, "source": source, "id": f"{type}{at}{k}", "time": at, "data": {"k": k}, **more}
+
+
+def rows(*results: ps.Composites) -> list[str]:
+    """Composites in one order, as text."""
+    return sorted(str(row) for found in results for row in found.to_pylist())
+
+
+def test_what_a_batch_completes_is_returned_by_its_feed() -> None:
+    detector = ps.Detector(PAIR)
+    assert len(detector.feed([event("A", 1)])) == 0
+    found = detector.feed([event("B", 2)])
+    assert [[part.id for part in one.parts] for one in found] == [["A11", "B21"]]
+    assert len(detector.finish()) == 0
+
+
+def test_a_registered_source_is_waited_for() -> None:
+    detector = ps.Detector(PAIR, sources=["s", "t"])
+    assert len(detector.feed([event("A", 1), event("B", 2)])) == 0
+    assert detector.status().holding == ("t",)
+    assert len(detector.heartbeat("t", at=2)) == 1
+
+
+def test_a_source_that_leaves_is_waited_for_no_longer() -> None:
+    detector = ps.Detector(PAIR, sources=["s", "t"])
+    detector.feed([event("A", 1), event("B", 2)])
+    assert len(detector.leave("t")) == 1
+
+
+def test_a_heartbeat_fires_the_timers_up_to_it() -> None:
+    detector = ps.Detector(ABSENT, sources=["s"])
+    detector.feed([event("A", 1)])
+    assert len(detector.heartbeat("s", at=5)) == 0
+    assert [one.hi for one in detector.heartbeat("s", at=6)] == [6]
+
+
+def test_timers_up_to_until_fire_when_the_input_is_over() -> None:
+    detector = ps.Detector(ABSENT, until=6)
+    assert len(detector.feed([event("A", 1)])) == 0
+    assert len(detector.finish()) == 1
+
+
+def test_late_events_are_told_with_the_reason_and_by_how_much() -> None:
+    detector = ps.Detector(PAIR, policy="delay(2 us)")
+    detector.feed([event("A", 1), event("A", 9)], arrival=9)
+    late = detector.feed([event("B", 3)], arrival=9).late
+    assert late is not None
+    assert late.select(["id", "lateness"]).to_pylist() == [{"id": "B31", "lateness": 4}]
+
+
+def test_counters_say_what_became_of_everything() -> None:
+    detector = ps.Detector("[A(k = $k)] ; [B(k = $k) in {B(k = $k), C(k = $k)}]")
+    events = [event("A", 1), event("A", 1), event("N", 2), event("B", 3), event("A", 4), event("C", 5), event("A", 6)]
+    detector.feed(events)
+    detector.finish()
+    told = detector.counters
+    assert (told.consumed, told.duplicate, told.ignored, told.matched) == (6, 1, 1, 1)
+    assert (told.failed, told.live, told.held, told.late) == (1, 1, 0, 0)
+
+
+def test_incomplete_runs_come_with_the_feed_that_ended_them() -> None:
+    detector = ps.Detector("[A] ; [B in {B, C}]", incomplete=True)
+    detector.feed([event("A", 1)])
+    ended = detector.feed([event("C", 2), event("A", 3)]).incomplete
+    assert ended is not None
+    assert ended.table["reason"].to_pylist() == ["failed"]
+    still = detector.finish().incomplete
+    assert still is not None
+    assert still.table["reason"].to_pylist() == ["open"]
+
+
+def test_records_without_ids_are_told_apart_over_batches() -> None:
+    detector = ps.Detector("[A]")
+    same = {"type": "A", "source": "s", "time": 5}
+    found = [one for _ in range(3) for one in detector.feed([same])]
+    assert len({one.parts[0].id for one in found}) == 3
+
+
+@pytest.mark.parametrize("kind", ["text", 7, 2.5, True])
+def test_keys_of_every_kind_survive(kind: Any) -> None:
+    detector = ps.Detector(PAIR)
+    detector.feed([event("A", 1, k=kind)])
+    detector = ps.Detector.restore(detector.snapshot())
+    assert [one.attributes["k"] for one in detector.feed([event("B", 2, k=kind)])] == [kind]
+
+
+def test_nested_composites_survive() -> None:
+    detector = ps.Detector("Pair := x: [A] ; [B]\nWhole := [Pair] ; [C]")
+    plain = ps.Detector("Pair := x: [A] ; [B]\nWhole := [Pair] ; [C]")
+    batches = [[event("A", 1), event("B", 2)], [event("C", 3)]]
+    wanted = rows(*[plain.feed(batch) for batch in batches])
+    got = [detector.feed(batches[0])]
+    detector = ps.Detector.restore(detector.snapshot())
+    assert rows(*got, detector.feed(batches[1])) == wanted
+
+
+def test_a_store_is_given_only_the_pages_that_changed() -> None:
+    keys = 4 * PER_PAGE
+    table = pa.table({"type": ["A"] * keys, "source": ["s"] * keys, "id": [str(n) for n in range(keys)]})
+    table = table.append_column("time", pa.array(range(keys))).append_column("k", pa.array(range(keys)))
+    detector, store = ps.Detector(PAIR), {}
+    detector.feed(table)
+    assert len(detector.save(store)) > 4
+    detector.feed([event("A", keys, k=5)])
+    assert sorted(name.split()[0] for name in detector.save(store)) == ["detector", "manifest", "page", "page"]
+    restored = ps.Detector.restore(store)
+    closing = [event("B", keys + 1, k=key) for key in (5, 6, keys - 1)]
+    assert rows(restored.feed(closing)) == rows(detector.feed(closing))
+    assert restored.counters.live == detector.counters.live == keys + 1 - 4
+
+
+def test_a_store_without_state_is_refused() -> None:
+    with pytest.raises(ps.StateError, match="holds no state"):
+        ps.Detector.restore({})
+
+
+@given(st.integers(0, 10_000), st.integers(1, 255))
+def test_damaged_state_is_refused(place: int, change: int) -> None:
+    detector = ps.Detector(PAIR)
+    detector.feed([event("A", 1, k="x")])
+    state = bytearray(detector.snapshot())
+    state[place % len(state)] ^= change
+    with pytest.raises(ps.StateError):
+        ps.Detector.restore(bytes(state))
+
+
+@given(
+    pattern=meaningful_patterns(),
+    trace=traces(),
+    options=choices(),
+    cuts=st.lists(st.integers(0, 7), max_size=3),
+    saved=st.booleans(),
+)
+def test_a_detector_finds_what_detect_finds(
+    pattern: Pattern, trace: list[Event], options: dict[str, Any], cuts: list[int], saved: bool
+) -> None:
+    table = table_of(trace)
+    limits = ps.Limits(runs_per_instance=options.pop("runs_per_instance", None), age=options.pop("age", None) or None)
+    try:
+        whole = ps.detect(table, pattern, limits=limits, **options)
+        detector = ps.Detector(pattern, limits=limits, **options)
+    except ps.PatternError:
+        return
+    edges = sorted({0, len(table), *(min(cut, len(table)) for cut in cuts)})
+    found = []
+    for start, stop in zip(edges, edges[1:], strict=False):
+        if saved:
+            detector = ps.Detector.restore(detector.snapshot())
+        found.append(detector.feed(table.slice(start, stop - start)))
+    found.append(detector.finish())
+    assert rows(*found) == rows(whole), print_pattern(pattern)
