@@ -1,11 +1,13 @@
 """A detector gives the results of ordered input, however events come, and goes on after it was saved."""
 
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine.conftest import table_of
 
 import penstock as ps
 from penstock.algebra.pattern import Pattern
@@ -13,7 +15,6 @@ from penstock.engine.pages import PER_PAGE
 from penstock.events.event import Event
 from penstock.languages.core.printer import print_pattern
 from penstock.testing.strategies import choices, meaningful_patterns, traces
-from tests.engine.conftest import table_of
 
 PAIR = "[A(k = $k)] ; [B(k = $k)]"
 ABSENT = "([A(k = $k)], [T in {T, B(k = $k)}]){T = 5 us}"
@@ -165,7 +166,7 @@ def test_a_detector_finds_what_detect_finds(
         return
     edges = sorted({0, len(table), *(min(cut, len(table)) for cut in cuts)})
     found = []
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in pairwise(edges):
         if saved:
             detector = ps.Detector.restore(detector.snapshot())
         found.append(detector.feed(table.slice(start, stop - start)))

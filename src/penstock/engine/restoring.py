@@ -45,7 +45,8 @@ def _restore_symbols(engine: DefinitionEngine, symbols: Symbols, pages: list[Pag
 
     engine.symbols.put(identities, column("symbol.kinds"), column("symbol.values"), met)
     symbols.put(column("symbol.owner"), column("symbol.row"))
-    return [np.searchsorted(identities, page["symbol.identity"]).astype(np.int64) for page in pages]
+    numbers: list[Ints] = [np.asarray(np.searchsorted(identities, page["symbol.identity"])) for page in pages]
+    return numbers
 
 
 def _restore_runs(
