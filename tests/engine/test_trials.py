@@ -1,0 +1,19 @@
+"""Five thousand random trials, cut into batches, saved and restored in between: the engine finds what the reference finds.
+
+``python -m tests.compare`` runs as many as one likes.
+"""
+
+import pytest
+
+from tests.compare.case import case_of
+from tests.compare.trial import compared, random_trial
+
+TRIALS = 250
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_engine_finds_what_the_reference_finds(seed: int) -> None:
+    for number in range(TRIALS):
+        trial = random_trial(f"test {seed}:{number}")
+        difference, _ = compared(trial)
+        assert difference is None, case_of(trial, "they differ")
