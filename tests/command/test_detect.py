@@ -162,6 +162,42 @@ def test_repeated_events_are_counted(penstock: Run) -> None:
     assert result.stderr == "note: left out 1 repeated event (same source and id)\n"
 
 
+def test_incomplete_runs_are_written_to_a_file_of_their_own(penstock: Run, tmp_path: Path) -> None:
+    for ending in ("jsonl", "csv", "parquet"):
+        result = penstock("detect", f"{PAIR} within 1 min", "--incomplete", f"open.{ending}", stdin=OPEN + CLOSE)
+        assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    [line] = (tmp_path / "open.jsonl").read_text(encoding="utf-8").splitlines()
+    data = json.loads(line)["data"]
+    assert (data["reason"], data["at"]) == ("expired", "2026-03-02T09:01:00Z")
+    assert [part["id"] for part in data["parts"]] == ["1"]
+    assert (tmp_path / "open.csv").read_text(encoding="utf-8").startswith("type,lo,hi,reason,at,d,id,parts\n")
+    assert pq.read_table(tmp_path / "open.parquet")["reason"].to_pylist() == ["expired"]
+
+
+def test_runs_that_are_dropped_are_counted(penstock: Run) -> None:
+    again = OPEN.replace('"1"', '"3"')
+    result = penstock("detect", PAIR, "--limit-runs", "1", stdin=OPEN + again + CLOSE)
+    assert (result.returncode, len(result.stdout.splitlines())) == (0, 1)
+    assert result.stderr.startswith("note: dropped 1 run at the limit; --limit-runs raises it")
+
+
+def test_a_context(penstock: Run) -> None:
+    again = OPEN.replace('"1"', '"3"')
+    assert len(types_of(penstock("detect", PAIR, stdin=OPEN + again + CLOSE))) == 2
+    assert len(types_of(penstock("detect", PAIR, "--context", "chronicle", stdin=OPEN + again + CLOSE))) == 1
+
+
+def test_files_that_are_sorted_and_files_that_are_not_give_the_same(penstock: Run, tmp_path: Path) -> None:
+    lines = [f"{'AB'[n % 2]},{n},R{n % 3},s,{n}\n" for n in range(50)]
+    for name, chosen in (("sorted.csv", lines), ("mixed.csv", lines[::-1])):
+        (tmp_path / name).write_text("type,time,room,source,id\n" + "".join(chosen))
+    one, two = (penstock("detect", "[A(room = $r)] [B(room = $r)]", name) for name in ("sorted.csv", "mixed.csv"))
+    assert len(one.stdout.splitlines()) > 5
+    assert (one.returncode, one.stdout, one.stderr) == (two.returncode, two.stdout, two.stderr)
+    one, two = (penstock("detect", "[A] [BB]", name) for name in ("sorted.csv", "mixed.csv"))
+    assert one.stderr == two.stderr == "note: no event is of type `BB`; did you mean `B`?\n"
+
+
 def test_a_file_that_cannot_be_written(penstock: Run, tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     for name, said in (("nowhere/x.csv", "there is no such folder"), ("folder.csv", "Is a directory")):

@@ -68,6 +68,21 @@ def test_restart_brings_back_a_start() -> None:
 
 
 @pytest.mark.parametrize(
+    ("context", "matched"),
+    [
+        ("continuous", ["1 3", "2 3"]),
+        ("chronicle", ["1 3", "2 4"]),
+        ("recent", ["2 3"]),
+        ("cumulative", ["1 2 3"]),
+    ],
+)
+def test_the_context_says_which_runs_are_used_up(context: str, matched: list[str]) -> None:
+    events = [{"type": type, "id": str(at), "time": at} for at, type in enumerate("AABB", 1)]
+    found = ps.detect(events, "[A] ; [B]", context=context)
+    assert sorted(" ".join(part.id for part in one.parts) for one in found) == matched
+
+
+@pytest.mark.parametrize(
     ("carry", "data"),
     [
         ("all", {"door": "D1", "by": "Jo"}),
@@ -94,6 +109,19 @@ def test_only_the_definitions_that_are_wanted() -> None:
 def test_repeated_events_are_counted() -> None:
     assert ps.detect([OPEN, OPEN, CLOSE], PAIR).repeated == 1
     assert len(ps.detect([OPEN, OPEN, CLOSE], PAIR)) == 1
+
+
+def test_events_that_cannot_be_met_move_the_end_of_the_input_and_nothing_else() -> None:
+    other = {"type": "Other", "source": "d", "id": "9", "time": "2026-03-02T09:10:00Z"}
+    found = ps.detect([other, OPEN, other], ALONE)
+    assert (len(found), found.repeated) == (1, 0)
+    assert ps.detect([other, OPEN, other], "[*]").repeated == 1
+
+
+def test_what_is_carried_does_not_decide_which_of_two_repeated_events_is_kept() -> None:
+    twice = [OPEN | {"data": {"by": by, "door": door}} for by, door in (("Jo", "D2"), ("Al", "D3"), ("Mo", "D1"))]
+    kept = {ps.detect(twice, "[Open(door = $d)]", carry=carry).table["d"].to_pylist()[0] for carry in ("all", "none")}
+    assert kept == {"D3"}
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,8 @@ def _say_left_out(found: FoundInFiles) -> None:
 
 def _say_dropped(found: Composites) -> None:
     if found.dropped:
-        note(f"dropped {_count(found.dropped, 'run')} at the limit; --limit-runs raises it, a time bound needs fewer")
+        dropped = _count(found.dropped, "run")
+        note(f"dropped {dropped} at the limit; --limit-runs raises it, `within` in the pattern needs fewer")
 
 
 def _say_unknown_types(pattern: Pattern, found: FoundInFiles) -> None:

@@ -16,7 +16,7 @@ from penstock.detection.course import Course
 from penstock.detection.local import NEVER, detect_all
 from penstock.detection.plan import Plan
 from penstock.errors import DataError, PenstockError
-from penstock.events.batches import EventBatches, read_batches
+from penstock.events.batches import ROWS, EventBatches, read_batches
 from penstock.events.files import Progress, event_files, read_events
 from penstock.events.mapping import Columns
 from penstock.events.table import EventTable
@@ -45,10 +45,12 @@ def detect_files(
     stdin: IO[Any] | None = None,
     progress: Progress | None = None,
     begins: Callable[[str], None] | None = None,
+    rows: int = ROWS,
 ) -> FoundInFiles:
     """What a plan finds in files and folders, or in JSON lines from ``stdin``; arguments as for `read_events`.
 
-    ``begins`` is told what begins: ``detecting``, or ``reading and detecting`` where that is done in batches.
+    ``begins`` is told what begins: ``detecting``, or ``reading and detecting`` where that is done in batches, of
+    about so many ``rows``.
 
     >>> import io
     >>> from penstock import parse
@@ -61,7 +63,7 @@ def detect_files(
     files = event_files(paths)
     if files and all(path.suffix.lower() in IN_BATCHES for path in files):
         begins("reading and detecting")
-        found = _in_batches(files, plan, columns, until)
+        found = _in_batches(files, plan, columns, until, rows)
         if found is not None:
             return found
         begins("reading")
@@ -74,9 +76,9 @@ def _silently(doing: str) -> None:
     """Nobody wants to know."""
 
 
-def _in_batches(paths: Paths, plan: Plan, columns: Columns, until: int | None) -> FoundInFiles | None:
+def _in_batches(paths: Paths, plan: Plan, columns: Columns, until: int | None, rows: int) -> FoundInFiles | None:
     """The same in batches; None if this cannot be done, or if there is an error to be reported."""
-    batches = read_batches(paths, columns, wanted_types=plan.types, wanted_attributes=plan.attributes)
+    batches = read_batches(paths, columns, wanted_types=plan.types, wanted_attributes=plan.attributes, rows=rows)
     if not batches.holds or batches.blank is None:
         return None
     try:
