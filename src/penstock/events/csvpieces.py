@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from penstock.events.arrow import arrow_table, from_arrow
+from penstock.events.buffers import arrow_buffer
 from penstock.events.csvrows import CsvRows
 from penstock.events.infer import inferred, likely_kind
 from penstock.events.instants import are_digits
@@ -102,7 +103,7 @@ class CsvPieces:
     def _parsed(self, piece: bytes, kinds: dict[str, pa.DataType]) -> pa.Table:
         _check(piece, any(kind == pa.int64() for kind in kinds.values()))
         data = pa_csv.read_csv(
-            pa.BufferReader(piece),
+            pa.BufferReader(arrow_buffer(piece)),
             read_options=pa_csv.ReadOptions(column_names=self.header),
             parse_options=pa_csv.ParseOptions(newlines_in_values=b'"' in piece),
             convert_options=pa_csv.ConvertOptions(

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pa_json
 
 from penstock.errors import DataError
+from penstock.events.buffers import arrow_buffer
 from penstock.events.convert import as_names, as_text
 from penstock.events.instants import Instants, of_column, of_texts
 from penstock.events.mapping import Columns
@@ -67,7 +68,7 @@ def _texts_of(content: bytes) -> dict[str, Any]:
 def _parsed(content: bytes, texts: dict[str, Any]) -> pa.Table:
     lines = _count(content)
     options = pa_json.ParseOptions(explicit_schema=pa.schema(texts), unexpected_field_behavior="infer")
-    data = pa_json.read_json(pa.BufferReader(content), pa_json.ReadOptions(block_size=_BLOCK), options)
+    data = pa_json.read_json(pa.BufferReader(arrow_buffer(content)), pa_json.ReadOptions(block_size=_BLOCK), options)
     if data.num_rows != lines:
         raise _UnusualError
     return data
