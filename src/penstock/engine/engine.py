@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from penstock.algebra.names import used_types, uses_any_type, without_lets
@@ -25,6 +23,7 @@ from penstock.events.table import EventTable
 RANKS = 1 << 20
 """Timers of one definition come before those of the next; none has so many."""
 BATCH = 1 << 17
+"""Events of a batch, at first; so that processors' caches hold its symbols, which may be few of the events."""
 RECLAIM = 1 << 16
 """Rows that may be held before it is asked which of them are needed."""
 PIECES = 64
@@ -73,17 +72,25 @@ class Engine:
         self.fed = 0
         self.met = 0
         self.bound = RECLAIM
+        self.batch = BATCH
 
     def feed(self, table: EventTable, until: int) -> Found:
         """Consumes events and fires the timers before ``until``; returns the composites made."""
         self._reclaim()
         self.events.add(table)
         begins = [store.end for store in self.stores]
-        for batch, progress in batches(table, until):
-            self._consume(batch, progress)
+        start = 0
+        while start < max(len(table), 1):
+            batch = table.slice(start, self.batch)
+            start += self.batch
+            is_last = start >= len(table)
+            symbols = self._consume(batch, until if is_last else int(batch.field("hi")[-1].as_py()))
+            self.batch = batch_after(len(batch), symbols)
         return self._found(begins)
 
-    def _consume(self, table: EventTable, until: int) -> None:
+    def _consume(self, table: EventTable, until: int) -> int:
+        """Consumes a batch; returns how many of its rows and of the composites were symbols of a definition."""
+        symbols = 0
         met: list[Met] = [(PRIMITIVE, Piece(table, self.fed))]
         self.fed += len(table)
         met_rows: list[Ints] = []
@@ -93,6 +100,7 @@ class Engine:
             completed, rows = engine.advance([piece for _, piece in wanted], self.pool, until, number * RANKS)
             for (owner, piece), chosen in zip(wanted, rows, strict=True):
                 self.symbols[number].add(owner, piece.numbers_of(chosen))
+                symbols += len(chosen)
             met_rows.append(rows[0])
             met += self._composed(number, completed)
             if self.choice.incomplete:
@@ -102,6 +110,7 @@ class Engine:
             if kept is not None:
                 self.symbols[number].keep(kept)
         self.met += len(met_rows[0]) if len(met_rows) == 1 else len(np.unique(np.concatenate(met_rows)))
+        return symbols
 
     def _composed(self, number: int, completed: Completed) -> list[Met]:
         """Keeps the composites that a definition made; returns them as what later definitions meet."""
@@ -171,9 +180,12 @@ class Engine:
             self.bound = RECLAIM + 2 * (len(self.events) + sum(map(len, self.stores)))
 
 
-def batches(table: EventTable, until: int) -> Iterator[tuple[EventTable, int]]:
-    """A table cut into batches that the processor's caches can hold, each with how far timers may fire after it."""
-    for start in range(0, max(len(table), 1), BATCH):
-        batch = table.slice(start, BATCH)
-        last = start + BATCH >= len(table)
-        yield batch, until if last else int(batch.field("hi")[-1].as_py())
+def batch_after(events: int, symbols: int) -> int:
+    """How many events to take at once, after so many that had so many symbols.
+
+    >>> batch_after(BATCH, BATCH) == BATCH, batch_after(BATCH, BATCH // 10) == 4 * BATCH, batch_after(1, 0) == BATCH
+    (True, True, True)
+    """
+    if events < BATCH:
+        return BATCH
+    return min(max(BATCH, min(4 * events, events * BATCH // (2 * symbols + 1))), 16 * BATCH)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.compiled import compiled
+from penstock.engine.pointers import word_at
 from penstock.events import digest, found
 
 START_1, START_2 = (np.uint64(word) for word in digest.START)
@@ -60,20 +61,33 @@ def finish(first, second):
 
 
 @compiled
+def last_word(data, begin, end):
+    """Up to eight bytes as a word, the first one lowest, where less than eight are there to read."""
+    word, place = np.uint64(0), np.uint64(0)
+    while begin < end:
+        word |= np.uint64(data[begin]) << place
+        place += EIGHT
+        begin += ONE
+    return word
+
+
+@compiled
 def hash_texts(rows, where, codes, starts, bounds, data, lanes):
     """The hashes of some rows of texts, put ``where`` they belong; ``starts`` are lanes to begin with, by code."""
     firsts, seconds = lanes
+    address, size = data.ctypes.data, np.uint64(data.shape[0])
     for number in range(rows.shape[0]):
         begin, end = np.uint64(bounds[rows[number]]), np.uint64(bounds[rows[number] + 1])
         first, second = absorb(starts[codes[number], 0], starts[codes[number], 1], end - begin)
         while begin < end:
-            stop = min(end, begin + EIGHT)
-            word, place = np.uint64(0), np.uint64(0)
-            while begin < stop:
-                word |= np.uint64(data[begin]) << place
-                place += EIGHT
-                begin += ONE
+            if begin + EIGHT <= size:
+                word = word_at(address + np.int64(begin))
+                if begin + EIGHT > end:
+                    word &= (ONE << (EIGHT * (end - begin))) - ONE
+            else:
+                word = last_word(data, begin, end)
             first, second = absorb(first, second, word)
+            begin += EIGHT
         firsts[where[number]], seconds[where[number]] = finish(first, second)
 
 

@@ -16,10 +16,12 @@ from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.lists import add_node, close, end, of_clock, of_run, over, release, set_clock, set_run, touch
 from penstock.engine.moves import holds, is_known, move, move_here
-from penstock.engine.pointers import layout_of, memory_of, pointer
+from penstock.engine.pointers import layout_of, memory_of, pointer, prefetch
 
 DONE, GROW, FULL = range(3)
 IGNORES, MOVES, FAILS = range(3)
+AHEAD = 4
+"""So many places pass while the processor fetches a row."""
 
 
 @inlined
@@ -506,6 +508,7 @@ def consume(plain, until, first_instance, instances, widest, count, L, M, P, F, 
             return DONE
         if counts[m.LIVE] > L[m.HEAD][m.MOST_LIVE]:
             return FULL
+        look_ahead(at, count, M, P)
         last = at + 1
         while last < count and P[last * m.PLACE_WIDTH + m.PLACE] == P[at * m.PLACE_WIDTH + m.PLACE]:
             last += 1
@@ -517,6 +520,17 @@ def consume(plain, until, first_instance, instances, widest, count, L, M, P, F, 
             return GROW
         counts[m.CURSOR] = last
         counts[m.RESUME] = -1
+
+
+@inlined
+def look_ahead(at, count, M, P):
+    """Asks for what places to come will read: which instance, then its first run."""
+    if at + 2 * AHEAD < count:
+        instance = P[(at + 2 * AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
+        prefetch(M[m.INSTANCES], instance * m.INSTANCE_WIDTH)
+        instance = P[(at + AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
+        if instance >= 0:
+            prefetch(M[m.RUNS], M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN] * m.RUN_WIDTH)
 
 
 @inlined

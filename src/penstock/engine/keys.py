@@ -6,9 +6,12 @@ import numpy as np
 
 from penstock.engine.compiled import compiled
 from penstock.engine.memory import Ints
+from penstock.engine.pointers import pointer, prefetch
 from penstock.engine.vm import mix
 
 STRETCH = 1 << 14
+AHEAD = 32
+"""So many slots are fetched together."""
 
 
 class Instances:
@@ -143,18 +146,25 @@ def find_one(kind, values, known_kinds, known_values, count, slots, found):
     """
     mask = slots.shape[0] - 1
     seed = mix(0, kind)
-    for row in range(len(values)):
-        whole = mix(seed, values[row])
-        slot = whole & mask
-        while slots[slot, 0] >= 0 and slots[slot, 1] != whole:
-            slot = (slot + 1) & mask
-        number = slots[slot, 0]
-        if number < 0:
-            number = count
-            slots[slot, 0] = count
-            slots[slot, 1] = whole
-            known_kinds[count, 0] = kind
-            known_values[count, 0] = values[row]
-            count += 1
-        found[row] = number
+    table = pointer(slots.ctypes.data)
+    for start in range(0, len(values), AHEAD):
+        end = min(len(values), start + AHEAD)
+        for row in range(start, end):
+            found[row] = mix(seed, values[row])
+            prefetch(table, (found[row] & mask) * 2)
+        for row in range(start, end):
+            whole = found[row]
+            slot = whole & mask
+            while table[2 * slot] >= 0 and table[2 * slot + 1] != whole:
+                slot = (slot + 1) & mask
+            number = table[2 * slot]
+            if number < 0:
+                number = count
+                table[2 * slot] = count
+                table[2 * slot + 1] = whole
+                known_kinds[count, 0] = kind
+                known_values[count, 0] = values[row]
+                count += 1
+            found[row] = number
+    slots[0, 0] = table[0]  # the array must live until here
     return count

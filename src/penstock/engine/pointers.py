@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -17,6 +18,33 @@ def pointer(typing_context, address):
         return builder.inttoptr(arguments[0], context.get_value_type(kind))
 
     return kind(address), generate
+
+
+@intrinsic
+def prefetch(typing_context, start, index):
+    """Asks the processor for what is behind a pointer, so that it is there when it is read; any index may be asked."""
+
+    def generate(context, builder, signature, arguments):
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        at = builder.bitcast(builder.gep(arguments[0], [arguments[1]]), byte)
+        builder.call(ask, [at, word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(start, types.int64), generate
+
+
+@intrinsic
+def word_at(typing_context, address):
+    """The eight bytes at an address, the first one lowest."""
+
+    def generate(context, builder, signature, arguments):
+        word = builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()))
+        word.align = 1
+        return word
+
+    return types.uint64(types.int64), generate
 
 
 @compiled
