@@ -50,6 +50,10 @@ def _writing(metavar: str | None, help: str, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="What is written")
 
 
+def _following(metavar: str | None, help: str, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="Input that is followed")
+
+
 def _inputs() -> Any:
     help = "Files or folders: .jsonl, .csv, .parquet. None: JSON lines from standard input."
     return typer.Argument(metavar="INPUT", help=help, show_default=False)
@@ -60,6 +64,10 @@ ZONE = (
     "patterns, which are UTC otherwise."
 )
 LIMIT_RUNS = "How many runs may wait for one value of the parameters, else 1,000,000; the oldest are dropped."
+POLICY = (
+    "When an event may be consumed: guaranteed (the default), 'guaranteed(max_wait=10 s)', 'probabilistic(0.99)', "
+    "'delay(5 s)' or best_effort."
+)
 CONTEXTS = "continuous|chronicle|recent|cumulative"
 
 
@@ -86,6 +94,9 @@ def detect(
     time_unit: Annotated[TimeUnit | None, _reading(None, "What times that are numbers count; else us.")] = None,
     clock_error: Annotated[str | None, _reading("DURATION", "How wrong clocks may be: 200 ms, say.")] = None,
     skip_bad: Annotated[bool, _reading(None, "Skip and count records that are no events.", "--skip-bad")] = False,
+    follow: Annotated[bool, _following(None, "Detect while JSON lines come in on standard input.", "--follow")] = False,
+    policy: Annotated[str | None, _following("POLICY", POLICY)] = None,
+    late: Annotated[Path | None, _following("FILE", "Write events that came too late, and why: JSON lines.")] = None,
 ) -> None:
     """Detect a pattern in files of events; the order of the events does not matter.
 
@@ -105,14 +116,19 @@ def detect(
 
     penstock detect '\\[Open(door = $d)] ; \\[Close(door = $d)] within 1 h' doors.csv --incomplete open.csv
 
+    [bold]While events come in, waiting ten seconds at most for a source that is silent:[/]
+
+    tail -f doors.jsonl | penstock detect doors.pen --follow --policy 'guaranteed(max_wait=10 s)'
+
     [bold]Exit status:[/] 0; 2 for a bad pattern or bad options, 3 for bad input data, 1 for what else goes wrong.
     """
     with complaining():
         # Loaded here so that help and errors in options don't wait for what reads and detects.
-        from penstock.command.detecting import Request, run
+        from penstock.command import detecting, following
 
+        run = following.run if follow else detecting.run
         run(
-            Request(
+            detecting.Request(
                 pattern=pattern,
                 inputs=tuple(inputs or ()),
                 output=output,
@@ -134,5 +150,7 @@ def detect(
                 time_unit=time_unit,
                 clock_error=clock_error,
                 skip_bad=skip_bad,
+                policy=policy,
+                late=late,
             )
         )

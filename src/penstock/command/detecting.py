@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
+from typing import BinaryIO
 
 from penstock.algebra.names import primitive_types
 from penstock.algebra.pattern import Pattern
@@ -54,22 +57,25 @@ class Request:
     time_unit: str | None
     clock_error: str | None
     skip_bad: bool
+    policy: str | None = None
+    late: Path | None = None
 
 
 def run(request: Request) -> None:
     """Detect, and write what was found once all of it is there."""
-    _check_output(request)
+    _check_followed(request)
+    check_output(request)
     pattern = load_pattern(request.pattern)
     plan = _plan(request, pattern)
-    columns, until = _columns(request), _until(request)
+    columns, until = columns_of(request), until_of(request)
     if not is_compiled():
         note(ANNOUNCEMENT)
     with progress_bar() as bar:
         found = _detect(request, plan, columns, until, bar)
     _write(request, found.composites)
-    _say_left_out(found)
-    _say_dropped(found.composites)
-    _say_unknown_types(pattern, found)
+    say_left_out(Left(len(found.bad), found.bad[:_SHOWN], found.composites.repeated))
+    say_dropped(found.composites.dropped)
+    say_unknown_types(pattern, found.types)
 
 
 def _write(request: Request, found: Composites) -> None:
@@ -87,20 +93,33 @@ def _ending(path: Path | None) -> str:
     return path.suffix.lower() if path else ".jsonl"
 
 
-def _check_output(request: Request) -> None:
+def _check_followed(request: Request) -> None:
+    for name, given in (("--policy", request.policy), ("--late", request.late)):
+        if given is not None:
+            raise OptionError(
+                f"{name} is for input that is followed",
+                hint="add --follow to detect while JSON lines come in; files are put in order before",
+            )
+
+
+def check_output(request: Request) -> None:
     """Find out before the work is done, not after it."""
     for name, path in (("--output", request.output), ("--incomplete", request.incomplete)):
         if _ending(path) not in WRITERS:
             listed = ", ".join(WRITERS)
             raise OptionError(f"{name}: {path} has no ending that we can write", hint=f"use one of {listed}")
-        if path and not path.absolute().parent.is_dir():
+    named = {"--output": request.output, "--incomplete": request.incomplete, "--late": request.late}
+    files = {name: path for name, path in named.items() if path}
+    for path in files.values():
+        if not path.absolute().parent.is_dir():
             raise OutputError(f"{path}: cannot be written: there is no such folder")
     if request.output and request.format:
         raise OptionError(
             "--format is for standard output", hint="the ending of the file that --output names says how it is written"
         )
-    if request.output and request.incomplete and request.output.resolve() == request.incomplete.resolve():
-        raise OptionError("--output and --incomplete name the same file", hint="give each a file of its own")
+    for one, other in combinations(files, 2):
+        if files[one].resolve() == files[other].resolve():
+            raise OptionError(f"{one} and {other} name the same file", hint="give each a file of its own")
 
 
 def _plan(request: Request, pattern: Pattern) -> Plan:
@@ -111,12 +130,12 @@ def _plan(request: Request, pattern: Pattern) -> Plan:
         zone=request.zone,
         carry=request.carry,
         only=request.only,
-        limits=_limits(request),
+        limits=limits_of(request),
         incomplete=request.incomplete is not None,
     )
 
 
-def _limits(request: Request) -> Limits:
+def limits_of(request: Request) -> Limits:
     """As many runs as may wait for one instance may wait in all, too."""
     usual = Limits()
     if request.limit_runs is None:
@@ -124,7 +143,8 @@ def _limits(request: Request) -> Limits:
     return Limits(runs_per_instance=request.limit_runs, runs=max(request.limit_runs, usual.runs or 0))
 
 
-def _columns(request: Request) -> Columns:
+def columns_of(request: Request) -> Columns:
+    """How events are read."""
     if request.type is not None and request.type_from is not None:
         raise OptionError("--type and --type-from cannot both say the type", hint="leave out one of them")
     with option("--zone"):
@@ -145,7 +165,7 @@ def _columns(request: Request) -> Columns:
     )
 
 
-def _until(request: Request) -> int | None:
+def until_of(request: Request) -> int | None:
     """The end of the input: a time, or a number that counts what the numbers of the input count."""
     if request.until is None:
         return None
@@ -155,13 +175,18 @@ def _until(request: Request) -> int | None:
         return instant(value, request.time_unit, request.zone, round_up=True)
 
 
-def _detect(request: Request, plan: Plan, columns: Columns, until: int | None, bar: Bar) -> FoundInFiles:
-    if not request.inputs and sys.stdin is None:
+def standard_input() -> BinaryIO:
+    """Standard input, if it is there; people at a terminal are told that it is read."""
+    if sys.stdin is None:
         raise DataError("standard input is closed", hint="name files or folders to read")
-    if not request.inputs and sys.stdin.isatty():
+    if sys.stdin.isatty():
         note("reading JSON lines from the terminal; end with Ctrl-D")
+    return sys.stdin.buffer
+
+
+def _detect(request: Request, plan: Plan, columns: Columns, until: int | None, bar: Bar) -> FoundInFiles:
+    stdin = None if request.inputs else standard_input()
     try:
-        stdin = None if request.inputs else sys.stdin.buffer
         return detect_files(
             request.inputs,
             plan,
@@ -176,28 +201,37 @@ def _detect(request: Request, plan: Plan, columns: Columns, until: int | None, b
         raise DataError(f"standard input: cannot be read: {error.strerror or error}") from None
 
 
-def _say_left_out(found: FoundInFiles) -> None:
+@dataclass(frozen=True)
+class Left:
+    """What was left out: bad records, with the errors about the first of them, and repeated events."""
+
+    bad: int
+    first_bad: Sequence[DataError]
+    repeated: int
+
+
+def say_left_out(left: Left) -> None:
     """Nothing is lost silently: how many records were skipped, and how many events came twice."""
-    if found.bad:
-        shown = [f"  {_first_line(error)}" for error in found.bad[:_SHOWN]]
-        more = [f"  and {len(found.bad) - _SHOWN} more"] if len(found.bad) > _SHOWN else []
-        note("\n".join([f"skipped {_count(len(found.bad), 'bad record')}:", *shown, *more]))
-    if found.composites.repeated:
-        note(f"left out {_count(found.composites.repeated, 'repeated event')} (same source and id)")
+    if left.bad:
+        shown = [f"  {_first_line(error)}" for error in left.first_bad]
+        more = [f"  and {left.bad - len(shown)} more"] if left.bad > len(shown) else []
+        note("\n".join([f"skipped {counted(left.bad, 'bad record')}:", *shown, *more]))
+    if left.repeated:
+        note(f"left out {counted(left.repeated, 'repeated event')} (same source and id)")
 
 
-def _say_dropped(found: Composites) -> None:
-    if found.dropped:
-        dropped = _count(found.dropped, "run")
-        note(f"dropped {dropped} at the limit; --limit-runs raises it, `within` in the pattern needs fewer")
+def say_dropped(dropped: int) -> None:
+    """Runs that were dropped are results that may be missing."""
+    if dropped:
+        note(f"dropped {counted(dropped, 'run')} at the limit; --limit-runs raises it, `within` in the pattern needs fewer")
 
 
-def _say_unknown_types(pattern: Pattern, found: FoundInFiles) -> None:
+def say_unknown_types(pattern: Pattern, types: frozenset[str]) -> None:
     """A type that no event has may be a slip of the pen."""
-    if not found.types:
+    if not types:
         return
-    for name in sorted(primitive_types(pattern) - found.types):
-        close = nearest(name, found.types)
+    for name in sorted(primitive_types(pattern) - types):
+        close = nearest(name, types)
         note(f"no event is of type `{name}`" + (f"; did you mean `{close}`?" if close else ""))
 
 
@@ -205,5 +239,10 @@ def _first_line(error: DataError) -> str:
     return str(error).splitlines()[0]
 
 
-def _count(number: int, thing: str) -> str:
+def counted(number: int, thing: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "event"), counted(1000, "event")
+    ('1 event', '1,000 events')
+    """
     return f"1 {thing}" if number == 1 else f"{number:,} {thing}s"
