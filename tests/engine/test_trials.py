@@ -1,4 +1,4 @@
-"""Five thousand random trials, cut into batches, saved and restored in between: the engine finds what the reference finds.
+"""Five thousand random trials, cut into batches and restored in between: the engine finds what the reference finds.
 
 ``python -m tests.compare`` runs as many as one likes.
 """
