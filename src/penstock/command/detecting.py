@@ -223,9 +223,8 @@ def say_left_out(left: Left) -> None:
 def say_dropped(dropped: int) -> None:
     """Runs that were dropped are results that may be missing."""
     if dropped:
-        note(
-            f"dropped {counted(dropped, 'run')} at the limit; --limit-runs raises it, `within` in the pattern needs fewer"
-        )
+        runs = counted(dropped, "run")
+        note(f"dropped {runs} at the limit; --limit-runs raises it, `within` in the pattern needs fewer")
 
 
 def say_unknown_types(pattern: Pattern, types: frozenset[str]) -> None:
