@@ -277,7 +277,7 @@ class DefinitionEngine:
 
     def compact(self) -> Ints | None:
         """Forgets symbols that no run holds, if there are many; returns the old numbers of those that are kept."""
-        return self.compacted() if self.symbols.are_many else None
+        return self.compacted() if self.symbols.are_many(self.instances.count) else None
 
     def compacted(self) -> Ints:
         """Forgets symbols that no run holds; returns the old numbers of those that are kept."""
@@ -313,10 +313,9 @@ class Symbols:
         """How many there are."""
         return len(self.identities)
 
-    @property
-    def are_many(self) -> bool:
-        """Whether there are many more than were kept the last time."""
-        return self.count > 2 * self._kept + MANY
+    def are_many(self, instances: int) -> bool:
+        """Whether there are many more than were kept the last time; to forget some, all instances are looked at."""
+        return self.count > 2 * self._kept + MANY + instances
 
     def add(self, ranks: Ints, read: tuple[Ints, Ints]) -> Ints:
         """More symbols, with their ranks in the order of the input; returns their identities."""

@@ -159,7 +159,8 @@ class Runner:
         memory = self.memory
         runs, nodes = memory.live(m.NEED_RUNS), memory.live(m.NEED_NODES)
         short = self._is_short(runs, nodes)
-        if short and memory.live(m.NODE_COUNT) + memory.live(m.LIVE) > 2 * self.tidied + TIDY:
+        enough = 2 * self.tidied + TIDY + memory.live(m.KNOWN) // 2  # all instances are looked at, too
+        if short and memory.live(m.NODE_COUNT) + memory.live(m.LIVE) > enough:
             self.tidy(memory.live(m.NOW))
         live = memory.live(m.RUN_ROOM) - memory.live(m.FREE_RUNS)
         if short and 2 * (live + runs) >= memory.live(m.RUN_ROOM):
