@@ -266,13 +266,13 @@ class Results:
         self._late = Growing(request.late, files) if request.late else None
 
     def write(self, found: Composites) -> None:
-        """Write what one step of detection gave."""
-        if len(found):
-            self._found.write(json_lines(found))
+        """Write what one step of detection gave; who sees a composite can see in the files what led to it."""
         if self._incomplete and found.incomplete is not None and len(found.incomplete):
             self._incomplete.write(json_lines(found.incomplete))
         if self._late and found.late is not None and found.late.num_rows:
             self._late.write(late_lines(found.late))
+        if len(found):
+            self._found.write(json_lines(found))
 
 
 class Growing:
@@ -353,7 +353,7 @@ class Stall:
 def _say_late(request: Request, status: Status) -> None:
     counters = status.counters
     if counters.late:
-        where = f"they are in {request.late}" if request.late else "--late FILE keeps them"
+        where = f"see {request.late}" if request.late else "--late FILE keeps such events"
         note(f"{counted(counters.late, 'event')} came too late and took no part; {where}")
     if counters.out_of_order:
         note(f"{counted(counters.out_of_order, 'event')} came after later ones that were consumed before")
