@@ -104,7 +104,7 @@ def test_bad_standard_input(penstock: Run) -> None:
 
 BAD_OPTIONS = {
     "--engine spark": "--engine",
-    "--follow": "No such option: --follow",
+    "--follow": "--follow reads standard input, not files",
     "--context resent": "there is no context 'resent'",
     "--zone Mars": "--zone: 'Mars' is not a time zone",
     "--clock-error 5": "--clock-error: '5' is not a duration",

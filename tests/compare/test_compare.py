@@ -43,7 +43,7 @@ def test_the_comparison_sees_what_is_missing_and_what_is_odd(monkeypatch: pytest
     found = (one for n in range(100) if (one := random_trial(f"seen:{n}")) and (compared(one)[1]))
     trial = next(one for one in found if reference(one.pattern, one.events, **one.options))
     assert compared(trial)[0] is None
-    monkeypatch.setattr("tests.compare.trial.engine_detect", lambda *_, **__: [])
+    monkeypatch.setattr("tests.compare.trial.feeds", lambda *_, **__: [])
     difference, _ = compared(trial)
     assert difference is not None
     assert difference.missing

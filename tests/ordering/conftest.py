@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import count
 
 from penstock.algebra.pattern import Pattern
+from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
 from penstock.events.event import Event
 from penstock.events.found import Composite
@@ -14,6 +15,7 @@ from penstock.events.table import EventTable
 from penstock.ordering.stage import Ordering, Ready
 from penstock.testing.match import trace
 from penstock.testing.simulator import Arrival
+from tests.engine.conftest import composites_of
 
 SECOND = 1_000_000
 FRESH = count()
@@ -67,5 +69,6 @@ def through(stage: Ordering, arrivals: Iterable[Arrival]) -> list[Ready]:
 
 def detected(pattern: Pattern, given: Sequence[Ready], restart: bool = False) -> list[Composite]:
     """What the engine finds in what a stage gave on."""
-    engine = Engine(pattern, restart=restart)
-    return [found for ready in given for found in engine.feed(ready.table, ready.progress)]
+    engine = Engine(pattern, Choice(restart=restart))
+    found = [engine.feed(ready.table, ready.progress) for ready in given]
+    return [composite for one in found for composite in composites_of(one)]

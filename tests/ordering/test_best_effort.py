@@ -12,7 +12,7 @@ from penstock.ordering.policies import best_effort
 from penstock.ordering.stage import Ordering
 from penstock.testing.reference import reference
 from penstock.testing.strategies import meaningful_patterns, traces
-from tests.engine.test_differential import canonical
+from tests.compare.trial import canonical
 from tests.ordering.conftest import SECOND, detected, fed, rows
 
 

@@ -18,7 +18,7 @@ from penstock.testing.delays import Changing, Constant, Exponential, HeavyTailed
 from penstock.testing.reference import reference
 from penstock.testing.simulator import Delivery, Heartbeat, Route, Sent, deliver
 from penstock.testing.strategies import meaningful_patterns, traces
-from tests.engine.test_differential import canonical
+from tests.compare.trial import canonical
 from tests.ordering.conftest import SECOND, detected, rows
 
 LAWS = st.sampled_from(

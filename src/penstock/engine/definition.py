@@ -283,7 +283,10 @@ class DefinitionEngine:
         """Forgets symbols that no run holds; returns the old numbers of those that are kept."""
         runners = [one.runner for one in self.detections]
         for runner in runners:
-            runner.tidy(runner.memory.live(m.NOW))
+            if runner.memory.reports:  # who ends between batches would not be reported
+                runner.drop_nodes()
+            else:
+                runner.tidy(runner.memory.live(m.NOW))
         held = np.zeros(self.symbols.count, bool)
         for runner in runners:
             held[runner.held()] = True

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine import memory as m
+from penstock.engine.ahead import fan_out, gather, heard_by_starts, next_timer, room
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.lists import add_node, close, end, of_clock, of_run, over, release, set_clock, set_run, touch
 from penstock.engine.moves import holds, is_known, move, move_here
@@ -414,68 +415,6 @@ def fire(plain, instance, timer, at, L, M, X):
         settle(instance, at, L, M)
 
 
-@inlined
-def next_timer(L, M):
-    """The timer whose first deadline comes first, by its order among those of one instant; -1 if none is set."""
-    best = -1
-    earliest = m.FAR
-    room = M[m.COUNTS][m.QUEUE_ROOM]
-    for timer in range(L[m.HEAD][m.TIMERS]):
-        first = M[m.QUEUE_ENDS][2 * timer]
-        if first < M[m.QUEUE_ENDS][2 * timer + 1]:
-            at = M[m.QUEUES][(timer * room + first) * m.QUEUE_WIDTH + m.DEADLINE]
-            order = L[m.HEAD][m.TIMER_ORDER]
-            tied = at == earliest and best >= 0 and L[m.HEAD][order + timer] < L[m.HEAD][order + best]
-            if at < earliest or tied:
-                best = timer
-                earliest = at
-    return best
-
-
-@inlined
-def room(wanted_runs, wanted_nodes, L, M):
-    """Whether a step that may need so much fits; else says how much is needed."""
-    counts = M[m.COUNTS]
-    fits = (
-        counts[m.FREE_RUNS] > wanted_runs
-        and counts[m.NODE_COUNT] + wanted_nodes < counts[m.NODE_ROOM]
-        and counts[m.MADE_COUNT] + wanted_runs < counts[m.MADE_ROOM]
-        and (not L[m.HEAD][m.REPORTS] or counts[m.ENDED_COUNT] + 2 * wanted_runs < counts[m.ENDED_ROOM])
-    )
-    for timer in range(L[m.HEAD][m.TIMERS]):
-        fits = fits and M[m.QUEUE_ENDS][2 * timer + 1] + wanted_runs < counts[m.QUEUE_ROOM]
-    if not fits:
-        counts[m.NEED_RUNS] = wanted_runs
-        counts[m.NEED_NODES] = wanted_nodes
-    return fits
-
-
-@inlined
-def fan_out(plain, first, last, L, P, F):
-    """How many moves one run can make at a place, and how many symbols one move can add."""
-    moves = last - first
-    parts = 1
-    if plain or not L[m.HEAD][m.HAS_SIDES]:
-        return moves, parts
-    for position in range(L[m.HEAD][m.POSITION_COUNT]):
-        row = position * m.POSITION_WIDTH
-        bit = L[m.POSITIONS][row + m.POSITION_SIDE]
-        if bit >= 0:
-            choices = 1
-            for side in range(L[m.POSITIONS][row + m.POSITION_SIDES]):
-                count = 1
-                for at in range(first, last):
-                    if (P[at * m.PLACE_WIDTH + m.SETS] >> (bit + side)) & 1:
-                        count += 1
-                choices *= count
-            moves += choices
-    for at in range(first, last):
-        number = P[at * m.PLACE_WIDTH + m.SIDE]
-        if number >= 0:
-            parts += F[F[m.SIDE_LAST] + number] - F[F[m.SIDE_FIRST] + number]
-    return moves, parts
-
-
 @compiled
 def advance(until, first_instance, instances, widest, count, layout, memory, places, parts, values):
     """Consumes places from the cursor on, and fires timers before ``until``; says whether it is done.
@@ -611,34 +550,3 @@ def offer_all(first, last, first_instance, instances, now, widest, L, M, P, F, X
             step(instance, 0, count, now, place, L, M, pointer(seen.ctypes.data), F, X)
             seen[0] = 0  # the array must live until here
     return DONE
-
-
-@inlined
-def heard_by_starts(first, last, L, P):
-    """Whether a run that has matched nothing listens to any of these symbols."""
-    sets = 0
-    for at in range(first, last):
-        sets |= P[at * m.PLACE_WIDTH + m.SETS]
-    return sets & L[m.HEAD][m.START_INTEREST] != 0
-
-
-@compiled
-def gather(P, first, common, own, own_end):
-    """The symbols of a place that one instance sees: its own, and the common ones that are not its own too."""
-    seen = np.zeros((common - first + own_end - own) * m.PLACE_WIDTH, np.int64)
-    count = 0
-    for at in range(first, own_end):
-        if at >= common and at < own:
-            continue
-        mine = False
-        if at < common:
-            for other in range(own, own_end):
-                mine = mine or (
-                    P[at * m.PLACE_WIDTH + m.SIDE] < 0
-                    and P[at * m.PLACE_WIDTH + m.PLACE_SYMBOL] == P[other * m.PLACE_WIDTH + m.PLACE_SYMBOL]
-                )
-        if not mine:
-            for column in range(m.PLACE_WIDTH):
-                seen[count * m.PLACE_WIDTH + column] = P[at * m.PLACE_WIDTH + column]
-            count += 1
-    return seen, count

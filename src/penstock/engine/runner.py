@@ -193,8 +193,12 @@ class Runner:
         if memory.reports:
             memory.grow_ended(max(memory.live(m.ENDED_ROOM), memory.live(m.ENDED_COUNT) + memory.live(m.LIVE) + 1))
         reclaim.sweep(now, self.layout, memory.arrays)
-        reclaim.reclaim_nodes(memory.arrays)
-        self.tidied = memory.live(m.NODE_COUNT) + memory.live(m.LIVE)
+        self.drop_nodes()
+
+    def drop_nodes(self) -> None:
+        """Drops the matched symbols that nobody holds."""
+        reclaim.reclaim_nodes(self.memory.arrays)
+        self.tidied = self.memory.live(m.NODE_COUNT) + self.memory.live(m.LIVE)
 
     def _taken(self, known: Ints) -> Made:
         """What was made, taken out; what was made at the present instant is remembered where it could be made again."""
