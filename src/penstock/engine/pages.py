@@ -50,9 +50,13 @@ class Book:
         self.pool = pool
 
     def instances(self) -> Ints:
-        """The instances that differ from those never seen, but for number 0."""
+        """The instances that differ from those never seen, but for number 0.
+
+        Where those yet to come look back at the past, they all do: their own events are not their past.
+        """
         count = self.engine.instances.count
-        held = np.zeros(count, bool)
+        looks_back = any(len(one.runner.past) for one in self.engine.detections)
+        held = np.full(count, looks_back)
         for one in self.engine.detections:
             if one.parameters:
                 rows = one.runner.memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, one.runner.memory.live(m.KNOWN))
