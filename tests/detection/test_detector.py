@@ -107,6 +107,15 @@ def test_keys_of_every_kind_survive(kind: Any) -> None:
     assert [one.attributes["k"] for one in detector.feed([event("B", 2, k=kind)])] == [kind]
 
 
+def test_how_events_are_read_survives() -> None:
+    rows = [{"kind": "A", "at": "2026-03-02 09:00:00"}, {"kind": "B", "at": "2026-03-02 09:00:01"}]
+    detector = ps.Detector("[A] ; [B]", columns={"type": "kind", "time": "at"}, zone="Europe/Berlin")
+    detector.feed(pa.Table.from_pylist(rows[:1]))
+    detector = ps.Detector.restore(detector.snapshot())
+    detector.feed(pa.Table.from_pylist(rows[1:]))
+    assert detector.counters.matched + len(detector.finish()) == 1
+
+
 def test_nested_composites_survive() -> None:
     detector = ps.Detector("Pair := x: [A] ; [B]\nWhole := [Pair] ; [C]")
     plain = ps.Detector("Pair := x: [A] ; [B]\nWhole := [Pair] ; [C]")

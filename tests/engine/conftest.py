@@ -1,6 +1,6 @@
 """Detection by the engine over events as objects, cut into batches anywhere; its columns as objects again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,8 @@ Golden cases with other options wait; the comparison with the reference does not
 """
 
 
-def table_of(events: Sequence[Event]) -> EventTable:
+def rows(events: Iterable[Event]) -> EventTable:
+    """Events as a table, in the order given."""
     records = [
         {
             "type": e.type,
@@ -41,7 +42,12 @@ def table_of(events: Sequence[Event]) -> EventTable:
         }
         for e in events
     ]
-    return ordered(from_dicts(records))[0]
+    return from_dicts(records)
+
+
+def table_of(events: Sequence[Event]) -> EventTable:
+    """Events as a table, in the order of the input."""
+    return ordered(rows(events))[0]
 
 
 def feeds(

@@ -8,35 +8,15 @@ from itertools import count
 from penstock.algebra.pattern import Pattern
 from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
-from penstock.events.event import Event
 from penstock.events.found import Composite
-from penstock.events.records import from_dicts
 from penstock.events.table import EventTable
 from penstock.ordering.stage import Ordering, Ready
 from penstock.testing.match import trace
 from penstock.testing.simulator import Arrival
-from tests.engine.conftest import composites_of
+from tests.engine.conftest import composites_of, rows
 
 SECOND = 1_000_000
 FRESH = count()
-
-
-def rows(events: Iterable[Event]) -> EventTable:
-    """Events as a table, in the order given."""
-    return from_dicts(
-        [
-            {
-                "type": e.type,
-                "source": e.source,
-                "id": e.id,
-                "seq": e.seq,
-                "lo": e.lo,
-                "hi": e.hi,
-                "data": dict(e.attributes),
-            }
-            for e in events
-        ]
-    )
 
 
 def table(text: str) -> EventTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -37,6 +37,7 @@ from penstock.ordering.stage import Late, Ordering, Ready
 from penstock.ordering.status import Status
 
 _STATE = "detector state"
+_READING: dict[str, Any] = {"columns": None, "zone": None, "time_unit": None, "clock_error": 0}
 _EARLIEST = memory.NONE + 2
 
 
@@ -231,6 +232,7 @@ class Detector:
             "only": list(self._only),
             "until": self._until,
             "matched": self._matched,
+            "reading": _written(self._reading),
         }
 
     @classmethod
@@ -239,8 +241,8 @@ class Detector:
     ) -> Detector:
         """The detector whose state this is: bytes of `snapshot`, or a store that `save` wrote.
 
-        ``reading`` are the options that say how events are read (``columns``, ``zone``, ``time_unit``,
-        ``clock_error``).
+        ``reading`` are options that say how events are read from now on (``columns``, ``zone``, ``time_unit``,
+        ``clock_error``), where that is to change.
 
         >>> Detector.restore(b"something else")
         Traceback (most recent call last):
@@ -262,8 +264,7 @@ class Detector:
         detector._names = Names(values["names"])
         detector._matched = values["matched"]
         detector._saved = saved
-        options = {"columns": None, "zone": None, "time_unit": None, "clock_error": 0}
-        detector._reading = options | reading
+        detector._reading = _READING | _read(values.get("reading", {})) | reading
         detector._clock = clock
         return detector
 
@@ -314,7 +315,8 @@ class Names(MutableMapping[str, int]):
         self.generations[1]["names"][name] = count
 
     def __delitem__(self, name: str) -> None:
-        raise NotImplementedError
+        if not sum(one["names"].pop(name, 0) for one in self.generations):
+            raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter({**self.generations[0]["names"], **self.generations[1]["names"]})
@@ -336,6 +338,19 @@ def late_table(late: Late) -> pa.Table:
         if name not in fields.column_names:
             fields = fields.append_column(name, late.table.attributes[name])
     return fields
+
+
+def _written(reading: dict[str, Any]) -> dict[str, Any]:
+    """How events are read, as JSON can say it."""
+    columns = reading["columns"]
+    mapped = {"mapping": asdict(columns)} if isinstance(columns, Columns) else {"columns": columns and dict(columns)}
+    return {name: value for name, value in reading.items() if name != "columns"} | mapped
+
+
+def _read(written: Mapping[str, Any]) -> dict[str, Any]:
+    """How events are read, from what `_written` said."""
+    rest = {name: value for name, value in written.items() if name != "mapping"}
+    return rest | ({"columns": Columns(**written["mapping"])} if "mapping" in written else {})
 
 
 def _array(body: bytes) -> Any:
