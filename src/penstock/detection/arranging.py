@@ -35,9 +35,7 @@ def held_rows(records: Sequence[Mapping[str, Any]], source: str, known: frozense
     return make_table(columns, {})
 
 
-def arranged(
-    table: EventTable, known: frozenset[str], rank: Callable[[str], int]
-) -> tuple[EventTable, Delivered]:
+def arranged(table: EventTable, known: frozenset[str], rank: Callable[[str], int]) -> tuple[EventTable, Delivered]:
     """Ordered rows with composites of known types at their places, and these; ``rank`` is that of a timer's name."""
     where = _delivered(table)
     if not known or not len(where):

@@ -167,9 +167,7 @@ class Detector:
         self._names.heard(int(np.asarray(table.field("hi")).max(initial=_EARLIEST)))
         return self._consume(self._ordering.feed(table, self._at(arrival)))
 
-    def deliver(
-        self, records: Sequence[Mapping[str, Any]], source: str, *, arrival: int | None = None
-    ) -> Composites:
+    def deliver(self, records: Sequence[Mapping[str, Any]], source: str, *, arrival: int | None = None) -> Composites:
         """Composites came that another detector has published; ``source`` is its name, as in `heartbeat`.
 
         >>> from penstock.engine.division import Division

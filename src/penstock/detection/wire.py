@@ -57,7 +57,9 @@ def _part(part: Part) -> dict[str, Any]:
 
 def _attributes(composite: Composite) -> dict[str, Any]:
     plain = {name: value for name, value in composite.attributes.items() if value is not None}
-    return {name: value if isinstance(value, _PLAIN) else format_time(of_datetime(value)) for name, value in plain.items()}
+    return {
+        name: value if isinstance(value, _PLAIN) else format_time(of_datetime(value)) for name, value in plain.items()
+    }
 
 
 _PLAIN = bool | int | float | str

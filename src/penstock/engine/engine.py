@@ -13,7 +13,7 @@ from penstock.automaton.program import Program, Timer
 from penstock.engine import composed
 from penstock.engine.composed import PRIMITIVE, Composed, Composer
 from penstock.engine.definition import Choice, Completed, DefinitionEngine
-from penstock.engine.delivery import NOBODY, Deliveries, Delivered
+from penstock.engine.delivery import NOBODY, Delivered, Deliveries
 from penstock.engine.division import WHOLE, Division
 from penstock.engine.found import Found, FoundDefinition, Incomplete
 from penstock.engine.kept import Kept
@@ -182,9 +182,7 @@ class Engine:
             return []
         keys = completed.keys if once is None else completed.keys.take(once)
         pieces = pieces_of(engine.program.name, self.composers[number].attributes, fresh, self.texts.all())
-        return [
-            (number, Piece(table, start, keys.take(alike), alike, engine.program.name)) for table, alike in pieces
-        ]
+        return [(number, Piece(table, start, keys.take(alike), alike, engine.program.name)) for table, alike in pieces]
 
     def _once(self, number: int, fresh: Composed) -> Ints | None:
         """Which composites to keep where several of the same parts may be made; None for all.
