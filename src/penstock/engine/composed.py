@@ -163,13 +163,13 @@ class Composer:
                     counts[chosen[where]] = np.diff(piece.offsets)[indices]
                     found.append((owner, piece, chosen[where], indices))
         bounds = np.concatenate([[0], np.cumsum(counts)])
-        whole = [np.repeat(one, counts) for one in (owners, rows, labels)]
+        whole: list[Ints] = [np.repeat(one, counts) for one in (owners, rows, labels)]
         for owner, piece, where, indices in found:
             here = ranges(bounds[where], counts[where])
             there = ranges(piece.offsets[indices], counts[where])
             whole[0][here], whole[1][here] = piece.owners[there], piece.rows[there]
             whole[2][here] |= _renamed(piece.labels[there], self._inlined[owner].labels, self.labels)
-        return bounds[offsets], *whole
+        return bounds[offsets], whole[0], whole[1], whole[2]
 
     def nothing(self) -> Composed:
         """No composites."""

@@ -16,7 +16,7 @@ Wherever a part cannot be factored out, there is a `Reason`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from penstock.algebra import conditions as c
 from penstock.algebra import expressions as x
@@ -60,6 +60,8 @@ Wanted = Callable[[Part], bool]
 class Decomposition:
     """A pattern with its parts factored out: ``inlined`` names those that are not types of their own.
 
+    ``undivided`` has the bodies of these as they were before something inside them was factored out.
+
     >>> from penstock import parse
     >>> from penstock.languages.core.printer import print_pattern
     >>> whole = decompose(parse("([A(k = $k)] ; [B(k = $k)], [T]){T = 5 min}"))
@@ -73,6 +75,7 @@ class Decomposition:
     pattern: Pattern
     inlined: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    undivided: Mapping[str, x.Expression] = field(default_factory=dict)
 
     @property
     def is_divisible(self) -> bool:
@@ -99,12 +102,14 @@ def decompose(pattern: Pattern, context: str = CONTINUOUS, wanted: Wanted = lamb
     items: list[Definition] = []
     inlined: list[str] = []
     reasons = []
+    undivided: dict[str, x.Expression] = {}
     for definition in ordered:
         division = _Division(plain, definition, context, wanted, taken)
         items += division.divided()
         inlined += division.inlined
         reasons += division.reasons
-    return Decomposition(Pattern(tuple(items)), tuple(inlined), tuple(dict.fromkeys(reasons)))
+        undivided |= division.undivided
+    return Decomposition(Pattern(tuple(items)), tuple(inlined), tuple(dict.fromkeys(reasons)), undivided)
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,7 @@ class _Division:
         self.items: list[Definition] = []
         self.inlined: list[str] = []
         self.reasons: list[Reason] = []
+        self.undivided: dict[str, x.Expression] = {}
         self.read = {one.label for one in walk(definition) if isinstance(one, c.LabelRead | c.Aggregate)}
         self.timings = _in_order(definition.body)
 
@@ -214,6 +220,7 @@ class _Division:
         self.items += inner.divided()
         self.inlined += [*inner.inlined, name]
         self.reasons += inner.reasons
+        self.undivided |= inner.undivided | {name: body}
         bound = tuple(c.Comparison("=", c.Attribute(one), c.Parameter(one)) for one in parameters(body))
         condition = None if not bound else bound[0] if len(bound) == 1 else c.And(bound)
         return x.Atom((x.DescribableSet(name, condition),))
@@ -269,7 +276,7 @@ class _Division:
 
 
 def _in_order(body: x.Expression) -> list[x.Timing]:
-    """Timings in the order in which they fire at one instant: those of sides first, otherwise as they end in the text."""
+    """Timings in the order in which they fire at one instant: those of sides first, others as they end in the text."""
     sides: list[x.Timing] = []
     own: list[x.Timing] = []
     hidden: set[int] = set()
@@ -316,10 +323,12 @@ def units(whole: Decomposition, groups: Iterable[Iterable[str]]) -> list[Unit]:
         every = _reached(group, items, stop=frozenset())
         parts = {used for one in own for used in used_types(items[one]) & items.keys()} - own
 
-        some = [tuple(one for one in items if one in names) for names in (group, own, parts, every - own)]
+        gives, mine, given, others = (
+            tuple(one for one in items if one in names) for names in (group, own, parts, every - own)
+        )
         pattern = Pattern(tuple(items[one] for one in items if one in every))
         inlined = tuple(one for one in whole.inlined if one in every)
-        found.append(Unit(some[0], pattern, *some[1:], inlined))
+        found.append(Unit(gives, pattern, mine, given, others, inlined))
     return found
 
 
