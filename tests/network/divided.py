@@ -40,7 +40,6 @@ class Divided:
         }
         self.channels: dict[tuple[str, str], deque[tuple[str, Any]]] = {}
         self.rows: dict[str, list[dict[str, Any]]] = {unit.gives[0]: [] for unit in units}
-        self.schemas: dict[str, Any] = {}
         self.late = 0
 
     def send(self, source: str, target: str, kind: str, body: Any) -> None:
@@ -63,27 +62,27 @@ class Divided:
         source, target = random.choice(waiting)
         messages = self.channels[source, target]
         taken = [messages.popleft() for _ in range(random.randint(1, len(messages)))]
-        detector = self.detectors[target]
         for kind, body in taken:
-            if kind == "event":
-                found = detector.feed([body], arrival=0)
-            elif kind == "composites":
-                found = detector.deliver(body, source, arrival=0)
-            else:
-                found = detector.heartbeat(source, body, arrival=0)
-            self.rows[target] += found.to_pylist()
-            self.late += len(found.late)
-            if len(found):
-                self.schemas.setdefault(target, found.table.schema)
-            for name, unit in self.units.items():
-                if target in unit.parts:
-                    if found.published:
-                        self.send(f"penstock/{target}", name, "composites", found.published)
-                    if detector.frontier is not None:
-                        self.send(f"penstock/{target}", name, "heartbeat", detector.frontier)
+            self._take(source, target, kind, body)
         if random.random() < 0.1:
-            self.detectors[target] = Detector.restore(detector.snapshot())
+            self.detectors[target] = Detector.restore(self.detectors[target].snapshot())
         return True
+
+    def _take(self, source: str, target: str, kind: str, body: Any) -> None:
+        detector = self.detectors[target]
+        if kind == "event":
+            found = detector.feed([body], arrival=0)
+        elif kind == "composites":
+            found = detector.deliver(body, source, arrival=0)
+        else:
+            found = detector.heartbeat(source, body, arrival=0)
+        self.rows[target] += found.to_pylist()
+        self.late += 0 if found.late is None else len(found.late)
+        for name, unit in self.units.items():
+            if target in unit.parts and found.published:
+                self.send(f"penstock/{target}", name, "composites", found.published)
+            if target in unit.parts and detector.frontier is not None:
+                self.send(f"penstock/{target}", name, "heartbeat", detector.frontier)
 
 
 def as_found(whole: Decomposition, separate: set[str], events: list[Event], random: Random, **options: Any) -> Any:

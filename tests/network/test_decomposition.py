@@ -15,7 +15,7 @@ from tests.network.divided import as_found, undivided, without_any
 
 def check(seed: int, context: str = "continuous") -> int:
     """One random pattern and trace, divided at random; returns how many parts were factored out."""
-    random = Random(seed)
+    random = Random(seed)  # noqa: S311
     pattern = meaningful_pattern(random.choice)
     pattern = ps.parse(print_pattern(without_any(pattern)))
     share = random.choice([0.5, 1.0])

@@ -1,8 +1,8 @@
 """Patterns under names that everybody gives to the same: equal definitions are found by name and detected once.
 
-A definition's shared name is made of a digest of its one form (`penstock.network.same`), in which parameters, labels and
-timers are numbered and the definitions that it uses have their shared names. What a subscriber calls all of this is kept
-beside (`penstock.network.plan.Names`), and put back where composites are delivered (`penstock.network.naming`).
+A definition's shared name is made of a digest of its one form (`penstock.network.same`), in which parameters, labels
+and timers are numbered and the definitions that it uses have their shared names. What a subscriber calls all of this is
+kept beside (`penstock.network.plan.Names`), and put back where composites are delivered (`penstock.network.naming`).
 """
 
 from __future__ import annotations
@@ -162,9 +162,7 @@ def _nodes(pattern: Pattern) -> Iterator[Node]:
         yield from walk(definition)
 
 
-def _numbered(
-    body: x.Expression, reorder: bool, kept: bool, labelled: bool = False
-) -> tuple[x.Expression, _Renaming]:
+def _numbered(body: x.Expression, reorder: bool, kept: bool, labelled: bool = False) -> tuple[x.Expression, _Renaming]:
     """A body in its one form, with its own names numbered; of all ways, the one whose text comes first."""
     given = parameters(body)
     found: list[tuple[str, x.Expression, _Renaming]] = []

@@ -1,4 +1,4 @@
-"""Distribution policies: what is divided, what is shared, and where detectors run. They are data over three dimensions."""
+"""Distribution policies: what is divided, what is shared, where detectors run. They are data over three dimensions."""
 
 from __future__ import annotations
 

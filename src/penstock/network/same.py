@@ -1,7 +1,7 @@
 """One form for conditions and expressions that mean the same, so that equal ones have equal text.
 
-Filters have three values, and so have the laws that are used here: De Morgan's, the opposite of a comparison, ``BETWEEN``
-as two comparisons, the order of what is joined. Of expressions, only those are taken as equal that give the same
+Filters have three values, and so have the laws that are used here: De Morgan's, the opposite of a comparison,
+``BETWEEN`` as two comparisons, the order of what is joined. Of expressions, only those are taken as equal that give the same
 composites at the same places in the continuous context; elsewhere alternatives keep their order.
 """
 
@@ -70,7 +70,7 @@ def _comparison(condition: c.Comparison) -> c.Comparison:
 def _side(value: c.Value) -> tuple[int, str]:
     """What stands on the left of a comparison comes first: attributes, then what is known before, then constants."""
     kinds = (c.Attribute, c.ClockFunction, c.LabelRead, c.Aggregate, c.Arithmetic, c.Negative, c.Parameter, c.Literal)
-    return kinds.index(type(value)), print_condition(value)  # type: ignore[arg-type]
+    return kinds.index(type(value)), print_condition(value)
 
 
 def _plain(value: c.Value) -> c.Value:
