@@ -1,8 +1,8 @@
 """One form for conditions and expressions that mean the same, so that equal ones have equal text.
 
 Filters have three values, and so have the laws that are used here: De Morgan's, the opposite of a comparison,
-``BETWEEN`` as two comparisons, the order of what is joined. Of expressions, only those are taken as equal that give the same
-composites at the same places in the continuous context; elsewhere alternatives keep their order.
+``BETWEEN`` as two comparisons, the order of what is joined. Of expressions, only those are taken as equal that give the
+same composites at the same places in the continuous context; elsewhere alternatives keep their order.
 """
 
 from __future__ import annotations
