@@ -6,8 +6,8 @@ all that is needed for exact results, whatever fails:
 
 - A *stream* is what one source or one detector has published, in that order, with rising positions. `Hosted.take` is
   told where in a stream each batch stands, and leaves out what it has read before.
-- The *state* (`Hosted.snapshot`) has the detector and all positions, so that a detector that moves or comes back goes on
-  exactly there, from what the brokers have kept.
+- The *state* (`Hosted.snapshot`) has the detector and all positions, so that a detector that moves or comes back goes
+  on exactly there, from what the brokers have kept.
 - A detector that comes back from an older state publishes some composites again, with the same ids. Whoever hears it
   knows them: they end no later than what the detector had promised before (`Hosted.repeated`), or are held with the
   same source and id. Subscribers remember ids.
