@@ -105,7 +105,7 @@ class World:
         for node, name in list(self.hosted):
             if name not in self.planned.detectors:
                 del self.hosted[node, name]
-        for name, detector in self.planned.detectors.items():
+        for detector in self.planned.detectors.values():
             self.ensure(detector)
             self.streams.setdefault(detector.source, [])
         self.directory = replace(self.directory, detectors=self.planned.detectors)

@@ -33,8 +33,8 @@ def main() -> int:
             events, composites = events + met, composites + heard
             if error:
                 wrong += 1
-                print(f"seed {seed}:\n{error}")
-    print(f"{asked.cases} histories, {events} events, {composites} composites heard, {wrong} wrong")
+                sys.stdout.write(f"seed {seed}:\n{error}\n")
+    sys.stdout.write(f"{asked.cases} histories, {events} events, {composites} composites heard, {wrong} wrong\n")
     return 1 if wrong else 0
 
 

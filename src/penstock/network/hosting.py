@@ -93,6 +93,7 @@ class Hosted:
         self._promised: dict[str, int] = {}
         self._told: int | None = None
         self._parts = {f"penstock/{one.detector}" for one in record.parts}
+        self._elsewhere = division_of(record).elsewhere
 
     @classmethod
     def begin(cls, record: Detector, clock: Callable[[], int], positions: Mapping[str, int] | None = None) -> Hosted:
@@ -138,8 +139,7 @@ class Hosted:
     def _unheard(self, stream: str, batch: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """Composites that the detector had not promised to have published already."""
         promised = self._promised.get(stream)
-        known = division_of(self.record).elsewhere
-        fresh = [one for one in batch if promised is None or from_record(one, known)[0].hi > promised]
+        fresh = [one for one in batch if promised is None or from_record(one, self._elsewhere)[0].hi > promised]
         self.repeated += len(batch) - len(fresh)
         return fresh
 
