@@ -22,6 +22,7 @@ from penstock.events.stamp import weak_key
 from penstock.events.table import EventTable, make_table
 
 Key = tuple[Any, ...]
+_NOTHING: Ints = np.zeros(0, np.int64)
 
 
 def held_rows(records: Sequence[Mapping[str, Any]], source: str, known: frozenset[str]) -> EventTable:
@@ -37,8 +38,8 @@ def held_rows(records: Sequence[Mapping[str, Any]], source: str, known: frozense
 
 def arranged(table: EventTable, known: frozenset[str], rank: Callable[[str], int]) -> tuple[EventTable, Delivered]:
     """Ordered rows with composites of known types at their places, and these; ``rank`` is that of a timer's name."""
-    where = _delivered(table)
-    if not known or not len(where):
+    where = _delivered(table) if known else _NOTHING
+    if not len(where):
         return table, NOBODY
     records = [from_record(json.loads(text), known) for text in table.field("parts").take(pa.array(where)).to_pylist()]
     timers = [-1 if place is None else rank(place) for _, place in records]
@@ -59,7 +60,7 @@ def _delivered(table: EventTable) -> Ints:
     """The rows that are composites from elsewhere."""
     parts = table.field("parts")
     if parts.null_count == len(parts):
-        return np.zeros(0, np.int64)
+        return _NOTHING
     return np.flatnonzero(np.asarray(pc.starts_with(parts, "{").fill_null(False)))
 
 
