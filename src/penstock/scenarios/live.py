@@ -5,6 +5,7 @@ There is one protocol, so that a scenario does not know where its patterns are d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -86,7 +87,29 @@ class InProcess:
     def finish(self) -> Composites:
         """Whatever is still held is consumed."""
         last = self._detector.finish()
-        return Composites(pa.concat_tables([*self._found, last.table], promote_options="permissive"))
+        return Composites(joined([*self._found, last.table]))
 
     def stop(self) -> None:
         """Nothing was started."""
+
+
+def joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """Composites of several tables; a column that says nothing in one of them has the kind that it has elsewhere.
+
+    >>> tables = [pa.table({"room": pa.nulls(1, pa.string())}), pa.table({"room": [7.5]})]
+    >>> joined(tables)["room"].to_pylist()
+    [None, 7.5]
+    """
+    kinds = {name: pa.string() for name in tables[0].column_names}
+    for table in tables:
+        for name in table.column_names:
+            if table[name].null_count < len(table):
+                kinds[name] = table.schema.field(name).type
+    schema = pa.schema(kinds.items())
+    return pa.concat_tables(
+        pa.table([_as(table[name], kind) for name, kind in kinds.items()], schema=schema) for table in tables
+    )
+
+
+def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    return column.cast(kind) if column.null_count < len(column) else pa.chunked_array([pa.nulls(len(column), kind)])

@@ -193,7 +193,8 @@ def beats_between(at: Ints, period: int, start: int, end: int) -> Ints:
     counts = np.maximum(np.diff(edges) - 1, 0) // period
     beats: Ints = np.repeat(edges[:-1], counts)
     number = np.arange(len(beats)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
-    return beats + number * period
+    beats += number * period
+    return beats
 
 
 def _death(source: SimulatedSource, end: int) -> int:

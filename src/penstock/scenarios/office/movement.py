@@ -21,8 +21,8 @@ SHORTEST_STAY = 20 * SECOND
 LONGEST_WALK = 40.0
 IN_A_MEETING, AFTER_A_MEETING = 0.01, 0.5
 """How likely people leave in a minute while a board is on, and soon after it was switched off."""
-SOON = 3 * MINUTE
-BEGINS, ENDS = 0.06, 0.025
+SOON, PAUSE, SHORTEST_MEETING = 3 * MINUTE, 20 * MINUTE, 6 * MINUTE
+BEGINS, ENDS = 0.1, 0.03
 """How likely a board is switched on in a minute if at least three are there, and off if at least two still are."""
 TOPICS = ("budget", "event algebra", "field trial", "hiring", "network plan", "open questions", "release", "thesis")
 
@@ -106,7 +106,7 @@ class _Board:
 
     room: int
     since: int | None = None
-    off: int = -SOON
+    off: int = -PAUSE
     held: int = 0
 
     def leaving(self, minute: int) -> float | None:
@@ -156,9 +156,9 @@ class _Course:
         present = sum(walker.room == board.room and walker.since < at for walker in self.walkers)
         chance = self.random.random()
         if board.since is None:
-            if present >= 3 and chance < BEGINS:
+            if present >= 3 and chance < BEGINS and at > board.off + PAUSE:
                 board.since = at
-        elif present < 2 or chance < ENDS:
+        elif present < 2 or (chance < ENDS and at > board.since + SHORTEST_MEETING):
             self._end(board, board.since, max(at, board.since + SHORTEST_STAY))
 
     def _end(self, board: _Board, since: int, at: int) -> None:

@@ -72,6 +72,4 @@ def _closed(sent: Sent, sources: tuple[str, ...], end: int) -> Sent:
     """The same, and then every source says that it is past the end."""
     last = tuple(Heartbeat(source, end) for source in sources)
     instants: Ints = np.full(len(last), int(sent.sent.max()) + 1)
-    return Sent(
-        sent.table, sent.sent, (*sent.heartbeats, *last), np.concatenate([sent.heartbeats_sent, instants])
-    )
+    return Sent(sent.table, sent.sent, (*sent.heartbeats, *last), np.concatenate([sent.heartbeats_sent, instants]))
