@@ -26,8 +26,6 @@ BATCH = 1 << 17
 """Events of a batch, at first; so that processors' caches hold its symbols, which may be few of the events."""
 RECLAIM = 1 << 16
 """Rows that may be held before it is asked which of them are needed."""
-PIECES = 64
-"""Batches that may be held before they are made one."""
 DEFAULT = Choice()
 NOTHING = np.zeros(0, np.int64)
 Met = tuple[int, Piece]
@@ -73,19 +71,23 @@ class Engine:
         self.met = 0
         self.bound = RECLAIM
         self.batch = BATCH
+        nothing = tuple(self._definition(number, []) for number in range(len(self.programs)))
+        self._nothing = Found(nothing, self.events.as_it_is(), self.texts.all())
 
     def feed(self, table: EventTable, until: int) -> Found:
         """Consumes events and fires the timers before ``until``; returns the composites made."""
         self._reclaim()
         self.events.add(table)
         begins = [store.end for store in self.stores]
-        start = 0
+        met, start = self.met, 0
         while start < max(len(table), 1):
             batch = table.slice(start, self.batch)
             start += self.batch
             is_last = start >= len(table)
             symbols = self._consume(batch, until if is_last else int(batch.field("hi")[-1].as_py()))
             self.batch = batch_after(len(batch), symbols)
+        if self.met == met:
+            self.events.drop(table)
         return self._found(begins)
 
     def _consume(self, table: EventTable, until: int) -> int:
@@ -99,10 +101,12 @@ class Engine:
             wanted = [one for one in met if self._meets(engine.program.name, one[0])]
             completed, rows = engine.advance([piece for _, piece in wanted], self.pool, until, number * RANKS)
             for (owner, piece), chosen in zip(wanted, rows, strict=True):
-                self.symbols[number].add(owner, piece.numbers_of(chosen))
-                symbols += len(chosen)
+                if len(chosen):
+                    self.symbols[number].add(owner, piece.numbers_of(chosen))
+                    symbols += len(chosen)
             met_rows.append(rows[0])
-            met += self._composed(number, completed)
+            if len(completed.made):
+                met += self._composed(number, completed)
             if self.choice.incomplete:
                 engine.let_go(max(until - 1, last))
                 self._report(number)
@@ -158,26 +162,39 @@ class Engine:
         return made in self.uses[name] or (name in self.any_type and made != BARE)
 
     def _found(self, begins: list[int]) -> Found:
-        definitions = []
-        for number, (store, begin) in enumerate(zip(self.stores, begins, strict=True)):
-            composer = self.composers[number]
-            fresh = composed.join(store.since(begin)) or [composer.nothing()]
-            names, labels = tuple(composer.attributes), tuple(composer.labels)
-            name = self.programs[number].name
-            ended = tuple(self.incomplete[number])
-            self.incomplete[number] = []
-            definitions.append(FoundDefinition(name, names, labels, fresh[0], store.as_it_is(), ended))
-        return Found(tuple(definitions), self.events.as_it_is(), self.texts.all())
+        if begins == [store.end for store in self.stores] and not any(self.incomplete):
+            return self._nothing
+        made = [composed.join(store.since(begin)) for store, begin in zip(self.stores, begins, strict=True)]
+        definitions = tuple(self._definition(number, some) for number, some in enumerate(made))
+        self.incomplete = [[] for _ in self.programs]
+        return Found(definitions, self.events.as_it_is(), self.texts.all())
+
+    def _definition(self, number: int, made: list[Composed]) -> FoundDefinition:
+        """What was found of a definition."""
+        composer = self.composers[number]
+        return FoundDefinition(
+            self.programs[number].name,
+            tuple(composer.attributes),
+            tuple(composer.labels),
+            made[0] if made else composer.nothing(),
+            self.stores[number].as_it_is(),
+            tuple(self.incomplete[number]),
+        )
 
     def _reclaim(self) -> None:
         """Lets go what no run can need any more, when it is worth the while."""
         for number, store in enumerate(self.stores):
-            if not self.used[number]:
+            if not self.used[number] and store.pieces:
                 store.keep(NOTHING)
-        held = len(self.events) + sum(map(len, self.stores))
-        if held > self.bound or len(self.events.pieces) > PIECES:
+        if self._held() > self.bound:
             keep_needed(self.events, self.stores, self.symbols)
-            self.bound = RECLAIM + 2 * (len(self.events) + sum(map(len, self.stores)))
+            self.bound = RECLAIM + 2 * self._held()
+        self.events.settle()
+        for store in self.stores:
+            store.settle()
+
+    def _held(self) -> int:
+        return len(self.events) + sum(map(len, self.stores))
 
 
 def batch_after(events: int, symbols: int) -> int:
