@@ -91,11 +91,15 @@ class Chosen:
 
     def field(self, name: str) -> pa.Array:
         """A field's column."""
-        return self.table.field(name).take(pa.array(self.rows))
+        return self._taken(self.table.field(name))
 
     def attribute(self, name: str) -> pa.Array:
         """An attribute's column."""
-        return self.table.attribute(name).take(pa.array(self.rows))
+        return self._taken(self.table.attribute(name))
+
+    def _taken(self, column: pa.Array) -> pa.Array:
+        """These rows, which rise, of a column."""
+        return column if len(self.rows) == len(column) else column.take(pa.array(self.rows))
 
     def only(self, some: Ints) -> Chosen:
         """Some of these rows."""

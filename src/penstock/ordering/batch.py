@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from penstock.events.repeats import name_hashes
 from penstock.events.table import EventTable
 from penstock.events.texts import Words
-from penstock.ordering.places import Ints, compacted, times
+from penstock.ordering.places import Ints, Place, compacted, times
 
 
 class Batch:
@@ -53,8 +53,12 @@ class Batch:
     def source(self, row: int) -> str:
         """The source of one event."""
         codes, names = self.sources
-        name: str = names[int(codes[row])].as_py()
+        name: str = names[codes.item(row)].as_py()
         return name
+
+    def place(self, row: int) -> Place:
+        """Where one event stands."""
+        return Place(self.ends.item(row), self.beginnings.item(row), self.source(row).encode())
 
     @cached_property
     def names(self) -> Words:

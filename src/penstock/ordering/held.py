@@ -61,7 +61,8 @@ class Run:
 
     def count_to(self, place: Place) -> int:
         """How many of its rows are not ahead of a place."""
-        if self.ends[-1] < place.hi:
+        end = self.ends.item(-1)
+        if end < place.hi or (end == place.hi and self.batch.place(self.rows.item(-1)) <= place):
             return len(self)
         first, last = (int(np.searchsorted(self.ends, place.hi, side)) for side in ("left", "right"))
         if first == last:
@@ -134,6 +135,10 @@ class Held:
                 run = run.where(~_is_held(run, other))
         return run, given - len(run)
 
+    def settle(self) -> None:
+        """Merges runs where there are many."""
+        self.runs = _settled(self.runs)
+
     def counts_to(self, place: Place) -> list[int]:
         """How many events of each run are not ahead of a place."""
         return [run.count_to(place) for run in self.runs]
@@ -201,7 +206,10 @@ def _merged(runs: list[Run]) -> Run:
 
 def _share(some: Words, others: Words) -> bool:
     """Whether two sorted arrays have something in common; looking up sorted numbers is fast."""
-    few, many = sorted((some, others), key=len)
+    few, many = (some, others) if len(some) < len(others) else (others, some)
+    if len(few) == 1:
+        place = int(np.searchsorted(many, few[0]))
+        return place < len(many) and bool(many[place] == few[0])
     at = np.minimum(np.searchsorted(many, few), len(many) - 1)
     return bool(len(few) and (many[at] == few).any())
 

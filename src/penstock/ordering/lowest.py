@@ -26,7 +26,7 @@ class Lowest:
     def set(self, numbers: Ints, ends: Ints, beginnings: Ints) -> None:
         """Changes some, which are all different."""
         if not len(numbers):
-            return None
+            return
         if len(numbers) == 1:
             self.set_one(int(numbers[0]), int(ends[0]), int(beginnings[0]))
             return

@@ -51,8 +51,6 @@ class Sources:
 
     def numbers_of(self, names: pa.Array, used: Ints) -> Ints:
         """The same for some of a dictionary of names; what was looked up is remembered, for batches often share one."""
-        if len(names) == 1 and len(used) == 1:
-            return self.numbers([names[0].as_py()])
         if self._looked_up is None or not _is_same(self._looked_up[0], names):
             self._looked_up = (names, np.full(len(names), -1))
         known = self._looked_up[1]

@@ -240,31 +240,51 @@ class Ordering:
         """Learns what the events show of their sources; which rows broke an order, and which sources were unknown."""
         batch, sources = run.batch, self.sources
         indices, names = batch.sources
+        if len(names) == 1:
+            return self._meet_one(run, names[0].as_py())
         counts = np.bincount(indices, minlength=len(names))
         used = np.flatnonzero(counts)
         numbers = sources.numbers_of(names, used)
-        if len(used) == 1:
-            codes, last, heard = np.zeros(len(batch), np.int64), run.rows[-1:], batch.came.max(keepdims=True)
-        else:
-            codes = np.zeros(len(counts), np.int64)
-            codes[used] = np.arange(len(used))
-            codes = codes[indices]
-            last = np.zeros(len(used), np.int64)
-            last[codes[run.rows]] = run.rows
-            heard = np.full(len(used), NEVER)
-            np.maximum.at(heard, codes, batch.came)
+        codes = np.zeros(len(counts), np.int64)
+        codes[used] = np.arange(len(used))
+        codes = codes[indices]
+        last = np.zeros(len(used), np.int64)
+        last[codes[run.rows]] = run.rows
+        heard = np.full(len(used), NEVER)
+        np.maximum.at(heard, codes, batch.came)
         before, begun = sources.lowest.ends(numbers).copy(), sources.lowest.beginnings(numbers).copy()
         unknown = (sources.counts["events"][numbers] == 0) & ~sources.registered[numbers]
         ends, beginnings = batch.ends, batch.beginnings
         sources.counts["events"][numbers] += counts[used]
         shown = ends[last]
         sources.show(numbers, shown, np.where(_is_derived(names, used), NEVER, beginnings[last]), heard)
-        disordered = None
-        if int(run.ends[0]) <= int(before.max()):
-            disordered = _is_before(ends, before[codes], beginnings, begun, codes)
-            sources.counts["disordered"][numbers] += np.bincount(codes[disordered], minlength=len(used))
-            self.counts["disordered"] += int(np.count_nonzero(disordered))
-        return Met(numbers, codes, ends, batch.came, before, shown), disordered, unknown
+        met = Met(numbers, codes, ends, batch.came, before, shown)
+        return met, self._disordered(run, met, begun), unknown
+
+    def _meet_one(self, run: Run, name: str) -> tuple[Met, NDArray[np.bool_] | None, NDArray[np.bool_]]:
+        """The same where all events are of one source."""
+        batch, sources = run.batch, self.sources
+        numbers = sources.numbers([name])
+        number = numbers.item(0)
+        before, begun = sources.lowest.at(number)
+        seen = sources.counts["events"]
+        is_unknown = seen.item(number) == 0 and not sources.registered.item(number)
+        seen[number] += len(batch)
+        end, beginning, _ = batch.place(run.rows.item(-1))
+        beginning = NEVER if name.startswith(_DETECTOR) else beginning
+        sources.show_one(number, end, beginning, int(batch.came.max()))
+        shown, codes = np.array([before]), np.zeros(len(batch), np.int64)
+        met = Met(numbers, codes, batch.ends, batch.came, shown, np.array([end]))
+        return met, self._disordered(run, met, np.array([begun])), np.array([is_unknown])
+
+    def _disordered(self, run: Run, met: Met, begun: Ints) -> NDArray[np.bool_] | None:
+        """Which rows are earlier than what their sources had shown before, if any may be; they are counted."""
+        if run.ends.item(0) > met.before.max():
+            return None
+        disordered = _is_before(met.ends, met.before[met.codes], run.batch.beginnings, begun, met.codes)
+        self.sources.counts["disordered"][met.sources] += np.bincount(met.codes[disordered], minlength=len(begun))
+        self.counts["disordered"] += int(np.count_nonzero(disordered))
+        return disordered
 
     def _without_past(
         self, run: Run, met: Met, disordered: NDArray[np.bool_] | None, unknown: NDArray[np.bool_]
@@ -326,6 +346,7 @@ class Ordering:
         table = run.events()
         names = Batch(EventTable(run.table.fields, NOTHING.attributes), run.batch.came)
         self.held.add(Run(names, run.rows, run.ends))
+        self.held.settle()
         most = min(self.limit, MOST_REMEMBERED)
         if len(self.held) > most:
             self.held.forget(len(self.held) - most // 2)
@@ -395,10 +416,8 @@ def _is_before(ends: Ints, before: Ints, beginnings: Ints, begun: Ints, codes: I
     return earlier
 
 
-def _is_derived(names: pa.Array, used: Ints) -> NDArray[np.bool_] | bool:
+def _is_derived(names: pa.Array, used: Ints) -> NDArray[np.bool_]:
     """Which of some sources are detectors: several composites of one may end together, in any order."""
-    if len(used) == 1:
-        return bool(names[int(used[0])].as_py().startswith(_DETECTOR))
     return np.asarray(pc.starts_with(names, _DETECTOR).take(pa.array(used)))
 
 
