@@ -14,7 +14,7 @@ import pyarrow as pa
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
 from penstock.detection.arranging import arranged, held_rows
-from penstock.detection.composites import Composites, composites_table
+from penstock.detection.composites import Composites, Pending
 from penstock.detection.incomplete import IncompleteGathering
 from penstock.detection.kinds import kinds_of
 from penstock.detection.limits import Limits
@@ -169,8 +169,8 @@ class Detector:
         table = read_table(events, **self._reading)
         if table.field("id").null_count:
             table = with_ids(table, self._names)
+            self._names.heard(int(np.asarray(table.field("hi")).max()))
         check_attributes(self._engine.pattern, table)
-        self._names.heard(int(np.asarray(table.field("hi")).max(initial=_EARLIEST)))
         return self._consume(self._ordering.feed(table, self._at(arrival)))
 
     def deliver(self, records: Sequence[Mapping[str, Any]], source: str, *, arrival: int | None = None) -> Composites:
@@ -332,17 +332,16 @@ class Detector:
 
     def _composites(self, found: list[Found], late: Late) -> Composites:
         """What was found, and what came too late."""
-        selection = Selection(found[0], self._wanted.attributes)
-        table = composites_table(selection, self._wanted, self._writer)
-        self._matched += len(table)
+        pending = Pending(Selection(found[0], self._wanted.attributes), self._wanted, self._writer)
+        self._matched += len(pending)
         incomplete = None
         if self._engine.choice.incomplete:
             gathered = IncompleteGathering(self._wanted, self._writer)
             for one in found:
                 gathered.add(one)
             incomplete = gathered.runs()
-        published = self._published(selection) if self._engine.division.publishes else ()
-        return Composites(table, incomplete=incomplete, late=late_table(late), published=published)
+        published = self._published(pending.selection) if self._engine.division.publishes else ()
+        return Composites(pending, incomplete=incomplete, late=lambda: late_table(late), published=published)
 
     def _published(self, selection: Selection) -> list[dict[str, Any]]:
         composites, ranks = Unpacking(selection, self._carried).composites()
@@ -392,18 +391,21 @@ def _own(pattern: Pattern, division: Division) -> tuple[str, ...]:
 
 
 def late_table(late: Late) -> pa.Table:
-    """Late events with the reason and by how much, in microseconds."""
-    fields = late.table.fields.select(["type", "source", "id", "seq", "lo", "hi"])
-    for place, name in ((4, "lo"), (5, "hi")):
-        fields = fields.set_column(place, name, fields[name].cast(TIME))
-    for name in ("type", "source"):
-        fields = fields.set_column(fields.column_names.index(name), name, fields[name].cast(pa.string()))
-    fields = fields.append_column("reason", pa.array(late.reason, pa.string()))
-    fields = fields.append_column("lateness", pa.array(late.lateness, pa.int64()))
+    """Late events with the reason and by how much, in microseconds; an attribute called like a field has an underscore.
+
+    >>> from penstock.events.records import from_dicts
+    >>> event = {"type": "A", "id": "1", "time": 5, "data": {"reason": "none", "reason_": 3}}
+    >>> late_table(Late(from_dicts([event]), ["too late"], np.array([2]))).column_names[-4:]
+    ['reason', 'lateness', 'reason_', 'reason__']
+    """
+    columns: dict[str, Any] = {name: late.table.field(name) for name in ("type", "source", "id", "seq", "lo", "hi")}
+    columns |= {name: columns[name].cast(TIME) for name in ("lo", "hi")}
+    columns |= {name: columns[name].cast(pa.string()) for name in ("type", "source")}
+    columns |= {"reason": pa.array(late.reason, pa.string()), "lateness": pa.array(late.lateness, pa.int64())}
+    taken = frozenset(columns)
     for name in late.table.attributes.column_names:
-        if name not in fields.column_names:
-            fields = fields.append_column(name, late.table.attributes[name])
-    return fields
+        columns[f"{name}_" if name.rstrip("_") in taken else name] = late.table.attribute(name)
+    return pa.table(columns)
 
 
 def _written(reading: dict[str, Any]) -> dict[str, Any]:
