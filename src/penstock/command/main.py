@@ -10,6 +10,7 @@ import typer
 from penstock.command.bench import bench
 from penstock.command.check import check
 from penstock.command.detect import detect
+from penstock.command.node import node
 from penstock.command.show import show
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app = typer.Typer(
 app.command()(detect)
 app.command()(check)
 app.command()(show)
+app.command()(node)
 app.add_typer(bench, name="bench")
 
 
