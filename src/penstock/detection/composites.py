@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -51,6 +51,7 @@ class Composites:
         dropped: How many runs were dropped at a limit.
         incomplete: The runs that came to nothing, if they were asked for.
         late: From a `penstock.Detector`: the events that came too late, why, and by how many microseconds.
+        published: From a detector that publishes: the same composites as records for other detectors.
 
     Anything that takes Arrow takes it as it is. Of what a `penstock.Detector` gives, tables are made when they are
     first asked for: most batches give nothing, and nothing is made of them.
@@ -75,12 +76,14 @@ class Composites:
         dropped: int = 0,
         incomplete: Composites | None = None,
         late: pa.Table | Callable[[], pa.Table] | None = None,
+        published: Sequence[dict[str, Any]] = (),
     ) -> None:
         self._table = table
         self.repeated = repeated
         self.dropped = dropped
         self.incomplete = incomplete
         self._late = late
+        self.published = published
 
     @property
     def table(self) -> pa.Table:
