@@ -12,6 +12,7 @@ from penstock.command.check import check
 from penstock.command.detect import detect
 from penstock.command.node import node
 from penstock.command.show import show
+from penstock.command.watch import watch
 
 app = typer.Typer(
     name="penstock",
@@ -24,6 +25,7 @@ app.command()(detect)
 app.command()(check)
 app.command()(show)
 app.command()(node)
+app.command()(watch)
 app.add_typer(bench, name="bench")
 
 

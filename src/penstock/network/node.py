@@ -38,7 +38,8 @@ from penstock.network.detecting import Work
 from penstock.network.directory import Detector, Directory, Node, Site
 from penstock.network.plan import Plan
 from penstock.network.records import to_json
-from penstock.network.reports import NodeReport, report_of
+from penstock.network.reporting import report_of
+from penstock.network.reports import NodeReport
 from penstock.network.running import SAVE_EVERY, Input, Running
 from penstock.network.simple import plan
 from penstock.network.states import Found, States
