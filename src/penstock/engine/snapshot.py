@@ -15,6 +15,7 @@ import numpy as np
 from penstock.algebra.pattern import Pattern
 from penstock.engine import vm
 from penstock.engine.definition import Choice
+from penstock.engine.division import Division
 from penstock.engine.engine import Engine
 from penstock.engine.memory import Ints
 from penstock.engine.pages import PER_PAGE, Book, Page, page_numbers, with_pool
@@ -106,6 +107,9 @@ def _manifest(engine: Engine, counts: list[int], names: list[Name]) -> bytes:
         {
             "pattern": print_pattern(engine.pattern),
             "choice": asdict(engine.choice),
+            "elsewhere": sorted(engine.division.elsewhere),
+            "inlined": sorted(engine.division.inlined),
+            "publishes": engine.division.publishes,
             "fed": engine.fed,
             "met_events": engine.met,
             "events": engine.events.end,
@@ -122,7 +126,7 @@ def _manifest(engine: Engine, counts: list[int], names: list[Name]) -> bytes:
 def restore(saved: Snapshot) -> Engine:
     """The engine that was saved, to go on from there."""
     manifest = unpack("detector", saved.manifest)
-    engine = Engine(_pattern(manifest), Choice(**manifest["choice"]))
+    engine = Engine(_pattern(manifest), Choice(**manifest["choice"]), _division(manifest))
     read = _read(saved.pages, manifest, engine)
     for number, definition in enumerate(engine.engines):
         definition.instances.floats = set(manifest["floats"][number])
@@ -137,6 +141,11 @@ def restore(saved: Snapshot) -> Engine:
 
 def _pattern(manifest: Mapping[str, Any]) -> Pattern:
     return parse_syntax(manifest["pattern"])
+
+
+def _division(manifest: Mapping[str, Any]) -> Division:
+    elsewhere, inlined = (frozenset(manifest.get(name, ())) for name in ("elsewhere", "inlined"))
+    return Division(elsewhere, inlined, manifest.get("publishes", False))
 
 
 def _read(pages: Mapping[Name, bytes], manifest: Mapping[str, Any], engine: Engine) -> list[list[Page]]:
