@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
-
-
 @dataclass(frozen=True)
 class DetectorReport:
     """A detector at work: totals, how long a batch takes (milliseconds, median and 99 %), who holds it up.
