@@ -6,8 +6,8 @@ all that is needed for exact results, whatever fails:
 
 - A *stream* is what one source or one detector has published, in that order, with rising positions. `Hosted.take` is
   told where in a stream each batch stands, and leaves out what it has read before.
-- The *state* (`Hosted.snapshot`) has the detector and all positions, so that a detector that moves or comes back goes on
-  exactly there, from what the brokers have kept.
+- The *state* (`Hosted.snapshot`) has the detector and all positions, so that a detector that moves or comes back goes
+  on exactly there, from what the brokers have kept.
 - A detector that comes back from an older state publishes some composites again, with the same ids. Whoever hears it
   knows them: they end no later than what the detector had promised before (`Hosted.repeated`), or are held with the
   same source and id. Subscribers remember ids.
@@ -93,6 +93,7 @@ class Hosted:
         self._promised: dict[str, int] = {}
         self._told: int | None = None
         self._parts = {f"penstock/{one.detector}" for one in record.parts}
+        self._elsewhere = division_of(record).elsewhere
 
     @classmethod
     def begin(cls, record: Detector, clock: Callable[[], int], positions: Mapping[str, int] | None = None) -> Hosted:
@@ -138,8 +139,7 @@ class Hosted:
     def _unheard(self, stream: str, batch: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """Composites that the detector had not promised to have published already."""
         promised = self._promised.get(stream)
-        known = division_of(self.record).elsewhere
-        fresh = [one for one in batch if promised is None or from_record(one, known)[0].hi > promised]
+        fresh = [one for one in batch if promised is None or from_record(one, self._elsewhere)[0].hi > promised]
         self.repeated += len(batch) - len(fresh)
         return fresh
 

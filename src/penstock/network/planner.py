@@ -125,6 +125,12 @@ class _Planning:
 
     def _fulfil(self, wish: Wish, shared: set[tuple[str, str]]) -> None:
         subscription, options = wish.subscription, wish.subscription.options
+        names = self._heard_already(wish)
+        if names:
+            for name in dict.fromkeys(names[one] for one in wish.heard):
+                self._need(name, subscription.name, wish.policy, [], {}, options)
+            self._listen(wish, names)
+            return
         digest = _options_digest(options)
         level = wish.policy.decomposition
 
@@ -153,8 +159,29 @@ class _Planning:
         for unit in found:
             if set(unit.gives) & set(wish.heard):
                 self._need(names[unit.gives[0]], subscription.name, wish.policy, found, names, options)
+        self._listen(wish, names)
+
+    def _listen(self, wish: Wish, names: Mapping[str, str]) -> None:
         detectors = tuple(dict.fromkeys(names[one] for one in wish.heard))
-        self.listening[subscription.name] = Listening(subscription.name, detectors, wish.heard, wish.normal.own)
+        name = wish.subscription.name
+        self.listening[name] = Listening(name, detectors, wish.heard, wish.normal.own)
+
+    def _heard_already(self, wish: Wish) -> dict[str, str]:
+        """The detectors that a subscription listens to, by what they give, if they still give all that it wants.
+
+        They are kept also if its policy is another one now, which then says where they run: what they have seen is
+        nowhere else.
+        """
+        mine = [
+            one
+            for one in self.directory.detectors.values()
+            if wish.subscription.name in one.users and one.options == wish.subscription.options
+        ]
+        names = {given: one.name for one in mine for given in one.gives}
+        is_whole = (
+            all(one.pattern == wish.normal.text for one in mine) or Decomposition(wish.normal.pattern).is_divisible
+        )
+        return names if is_whole and set(wish.heard) <= names.keys() else {}
 
     def _need(
         self,
