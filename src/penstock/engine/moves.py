@@ -74,11 +74,11 @@ def same_runs(a, b, L, M):
 
 
 @inlined
-def make(plain, instance, lo, hi, head, place, L, M, X):
+def make(instance, lo, hi, head, place, L, M, X):
     """A composite, unless an equal one was made at this instant."""
-    whole = 0 if plain else mix(mix(instance, lo), of_node(head, m.HASH, M))
+    whole = mix(mix(instance, lo), of_node(head, m.HASH, M))
     made = M[m.COUNTS][m.MADE_COUNT]
-    if not plain and not L[m.HEAD][m.DISTINCT_RUNS]:
+    if not L[m.HEAD][m.DISTINCT_RUNS]:
         for other in range(M[m.COUNTS][m.SINCE], made):
             row = other * m.MADE_WIDTH
             if (
@@ -96,7 +96,7 @@ def make(plain, instance, lo, hi, head, place, L, M, X):
     M[m.MADE][row + m.MADE_NODE] = head
     M[m.MADE][row + m.MADE_PLACE] = place
     M[m.MADE][row + m.MADE_HASH] = whole
-    if not plain and L[m.HEAD][m.SELECTS] > 0:
+    if L[m.HEAD][m.SELECTS] > 0:
         select(made, head, instance, L, M, X)
     M[m.COUNTS][m.MADE_COUNT] = made + 1
 
@@ -115,12 +115,6 @@ def select(made, head, instance, L, M, X):
 
 @compiled
 def move(run, option, lo, hi, head, remaining, instance, place, L, M, X):
-    """The same as `move_here`, for all programs."""
-    move_here(False, run, option, lo, hi, head, remaining, instance, place, L, M, X)
-
-
-@inlined
-def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M, X):
     """A run goes on through an option: limits, composite, and a new run for each alternative of what follows."""
     position = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_POSITION]
     row = position * m.POSITION_WIDTH
@@ -138,16 +132,16 @@ def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M
     M[m.COUNTS][m.ALLOWED] += 1
     span = min(lo, of_run(run, m.LO, M)) if started else lo
     began = of_run(run, m.BEGAN, M) & ~1 if started else 2 * hi
-    if not plain and remaining:
+    if remaining:
         waits = L[m.STATES][of_run(run, m.STATE, M) * m.STATE_WIDTH + m.STATE_WAITING]
         base = of_run(run, m.BASE, M) if waits else of_run(run, m.PREVIOUS, M)
         if not waits and not L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_STRONG]:
             base = m.NONE
         waiting = L[m.POSITIONS][row + m.POSITION_WAITING]
-        arrive(plain, run, row, waiting, hi, span, began, head, remaining, base, instance, started, L, M, X)
+        arrive(run, row, waiting, hi, span, began, head, remaining, base, instance, started, L, M, X)
         return
     truths = 0
-    asked = 0 if plain else L[m.POSITIONS][row + m.POSITION_GUARDS]
+    asked = L[m.POSITIONS][row + m.POSITION_GUARDS]
     guard = 0
     while asked >> guard:
         if (asked >> guard) & 1 and holds(m.GUARD_CODE, guard, 0, head, instance, L, M, X):
@@ -158,11 +152,11 @@ def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M
         if end >= 0 and end & truths == end:
             began |= 1
             M[m.COUNTS][m.GONE_ON] += 1
-            make(plain, instance, span, hi, head, place, L, M, X)
+            make(instance, span, hi, head, place, L, M, X)
             break
     for one in range(L[m.POSITIONS][row + m.POSITION_FIRST], L[m.POSITIONS][row + m.POSITION_LAST]):
         way = one * m.ALTERNATIVE_WIDTH
-        guards = 0 if plain else L[m.ALTERNATIVES][way + m.ALTERNATIVE_GUARDS]
+        guards = L[m.ALTERNATIVES][way + m.ALTERNATIVE_GUARDS]
         index = 0
         bit = 0
         guard = 0
@@ -173,11 +167,11 @@ def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M
             guard += 1
         target = L[m.HEAD][L[m.HEAD][m.STATE_TABLE] + L[m.ALTERNATIVES][way + m.ALTERNATIVE_STATES] + index]
         if target >= 0:
-            arrive(plain, run, row, target, hi, span, began, head, 0, m.NONE, instance, started, L, M, X)
+            arrive(run, row, target, hi, span, began, head, 0, m.NONE, instance, started, L, M, X)
 
 
 @inlined
-def arrive(plain, run, position, target, hi, span, began, head, remaining, base, instance, started, L, M, X):
+def arrive(run, position, target, hi, span, began, head, remaining, base, instance, started, L, M, X):
     """The new run that waits in ``target``, with the timers and limits that it has there."""
     M[m.COUNTS][m.GONE_ON] += 1
     fresh = take_row(M)
@@ -203,7 +197,7 @@ def arrive(plain, run, position, target, hi, span, began, head, remaining, base,
             set_clock(fresh, timer, at, L, M)
     for limit in range(L[m.HEAD][m.LIMITS]):
         set_clock(fresh, timers + limit, M[m.SCRATCH][limit], L, M)
-    if not plain and not L[m.HEAD][m.DISTINCT_RUNS] and is_known(fresh, L, M):
+    if not L[m.HEAD][m.DISTINCT_RUNS] and is_known(fresh, L, M):
         release(fresh, M)
         return
     link(fresh, instance, M)
