@@ -80,8 +80,7 @@ class PartWriter:
             located = [*selection.found.events.locate(unfolded.rows[chosen])]
             columns = self._events(located, len(chosen))
             pieces.append((chosen, pa.StructArray.from_arrays(columns, fields=list(_LEAF))))
-        columns = _put_together(pieces, _LEAF).flatten()
-        return columns
+        return [*_put_together(pieces, _LEAF).flatten()]
 
     def _events(self, located: list[Located], count: int) -> list[pa.Array]:
         """The columns of events, from the tables that they are in."""
@@ -172,7 +171,9 @@ def _names(field: str, located: list[Located], count: int) -> pa.Array:
     if all(len(column.dictionary) == 1 and column.dictionary[0].as_py() == "" for column in columns):
         return constant("", pa.string(), count)
     pieces = zip(columns, located, strict=True)
-    return taken_texts([(one.dictionary, np.asarray(one.indices)[rows], where) for one, (_, where, rows) in pieces], count)
+    return taken_texts(
+        [(one.dictionary, np.asarray(one.indices)[rows], where) for one, (_, where, rows) in pieces], count
+    )
 
 
 def _instants(field: str, located: list[Located], count: int) -> pa.Array:

@@ -54,9 +54,7 @@ def in_label(position, at, L, M, P, X, head, instance):
     label = L[m.POSITIONS][row + m.POSITION_LABEL]
     if L[m.POSITIONS][row + m.POSITION_NEGATED]:
         written = L[m.POSITIONS][row + m.POSITION_WRITTEN]
-        return in_sets(written, at, L, M, P, X, head, instance) and not in_sets(
-            label, at, L, M, P, X, head, instance
-        )
+        return in_sets(written, at, L, M, P, X, head, instance) and not in_sets(label, at, L, M, P, X, head, instance)
     return in_sets(label, at, L, M, P, X, head, instance)
 
 

@@ -125,7 +125,7 @@ def taken_texts(pieces: Sequence[tuple[pa.Array, Ints, Ints]], count: int) -> pa
         measure_texts(rows, where, bounds, ends)
     total = add_up(ends)
     if total > np.iinfo(np.int32).max:
-        raise DataError("the parts of all composites are too much text for one column", hint="detect in several stretches")
+        raise DataError("what was found has more text than a column can hold", hint="detect in several stretches")
     data = np.empty(total + WORD, np.uint8)
     for rows, where, bounds, letters in columns:
         copy_texts(len(columns) == 1, rows, where, bounds, letters, ends, data)
