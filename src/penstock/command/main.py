@@ -9,6 +9,7 @@ import typer
 
 from penstock.command.bench import bench
 from penstock.command.check import check
+from penstock.command.demo import demo
 from penstock.command.detect import detect
 from penstock.command.show import show
 
@@ -22,6 +23,7 @@ app = typer.Typer(
 app.command()(detect)
 app.command()(check)
 app.command()(show)
+app.add_typer(demo, name="demo")
 app.add_typer(bench, name="bench")
 
 

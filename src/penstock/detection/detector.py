@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
+from penstock.detection.arranging import arranged, held_rows
 from penstock.detection.composites import Composites, composites_table
 from penstock.detection.incomplete import IncompleteGathering
 from penstock.detection.kinds import kinds_of
@@ -21,11 +22,14 @@ from penstock.detection.local import read_table
 from penstock.detection.parts import PartWriter
 from penstock.detection.plan import plan_of
 from penstock.detection.selection import Selection
+from penstock.detection.wire import Unpacking, to_record
 from penstock.engine import memory
+from penstock.engine.division import WHOLE, Division
 from penstock.engine.engine import Engine
 from penstock.engine.found import Found
-from penstock.engine.snapshot import Snapshot, from_bytes, restore, save, to_bytes
-from penstock.errors import StateError
+from penstock.engine.library import MANIFEST, Library
+from penstock.engine.snapshot import restore, save
+from penstock.errors import DataError, StateError
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns
@@ -37,6 +41,7 @@ from penstock.ordering.stage import Late, Ordering, Ready
 from penstock.ordering.status import Status
 
 _STATE = "detector state"
+_OWN = "detector"
 _READING: dict[str, Any] = {"columns": None, "zone": None, "time_unit": None, "clock_error": 0}
 _EARLIEST = memory.NONE + 2
 
@@ -79,6 +84,8 @@ class Detector:
         policy: When an event may be consumed: ``penstock.guaranteed()`` unless another is given; text will do.
         sources: Those that are waited for from the beginning; others are found by their events.
         clock: Tells the time in microseconds, for policies that wait; what comes in may say its own ``arrival``.
+        division: Which definitions are detected elsewhere, so that their composites come by `deliver`, and whether
+            composites are published for other detectors.
 
     The other options are those of `penstock.detect`.
 
@@ -110,6 +117,7 @@ class Detector:
         time_unit: str | None = None,
         clock_error: int = 0,
         clock: Callable[[], int] = _now,
+        division: Division = WHOLE,
     ) -> None:
         whole = parse(pattern) if isinstance(pattern, str) else pattern
         plan = plan_of(
@@ -119,10 +127,15 @@ class Detector:
         chosen = parse_policy(policy) if isinstance(policy, str) else policy or guaranteed()
         most = (limits or Limits()).held
         self._set_up(
-            Engine(whole, plan.choice),
-            Ordering(chosen, sources, held=2**62 if most is None else most),
+            Library(Engine(whole, plan.choice, division)),
+            Ordering(
+                chosen,
+                sources,
+                held=2**62 if most is None else most,
+                whole_instants=bool(division.elsewhere),
+            ),
             carried=plan.carried,
-            only=plan.only,
+            only=plan.only or _own(whole, division),
             until=None if until is None else instant(until, None, zone, round_up=True),
         )
         self._reading: dict[str, Any] = {
@@ -134,15 +147,21 @@ class Detector:
         self._clock = clock
 
     def _set_up(
-        self, engine: Engine, ordering: Ordering, *, carried: list[str] | None, only: tuple[str, ...], until: int | None
+        self,
+        library: Library,
+        ordering: Ordering,
+        *,
+        carried: list[str] | None,
+        only: tuple[str, ...],
+        until: int | None,
     ) -> None:
-        kinds = kinds_of(engine.pattern)
-        self._engine, self._ordering = engine, ordering
+        kinds = kinds_of(library.engine.pattern)
+        self._library, self._engine, self._ordering = library, library.engine, ordering
         self._wanted, self._writer = kinds.only(only), PartWriter(kinds, carried)
         self._carried, self._only, self._until = carried, only, until
+        self._timers = self._engine.timer_names()
+        self._ranks = {name: rank for rank, name in self._timers.items()}
         self._names = Names()
-        self._saved: Snapshot | None = None
-        self._stored: dict[str, bytes] = {}
         self._matched = 0
 
     def feed(self, events: Any, *, arrival: int | None = None) -> Composites:
@@ -154,10 +173,45 @@ class Detector:
         self._names.heard(int(np.asarray(table.field("hi")).max(initial=_EARLIEST)))
         return self._consume(self._ordering.feed(table, self._at(arrival)))
 
+    def deliver(self, records: Sequence[Mapping[str, Any]], source: str, *, arrival: int | None = None) -> Composites:
+        """Composites came that another detector has published; ``source`` is its name, as in `heartbeat`.
+
+        >>> from penstock.engine.division import Division
+        >>> text = "Pair := [A] ; [B]\\n[Pair] ; [C]"
+        >>> pairs = Detector(text, only=["Pair"], division=Division(publishes=True))
+        >>> found = pairs.feed([{"type": name, "source": "s", "id": name, "time": at} for at, name in enumerate("AB")])
+        >>> whole = Detector(text, sources=["penstock/Pair", "s"], division=Division(frozenset(["Pair"])))
+        >>> _ = whole.deliver(found.published, "penstock/Pair")
+        >>> _ = whole.feed([{"type": "C", "source": "s", "id": "C", "time": 5}]), whole.heartbeat("s", at=5)
+        >>> [[part.type for part in one.parts] for one in whole.heartbeat("penstock/Pair", at=5)]
+        [['Pair', 'C']]
+        """
+        table = held_rows(records, source, self._engine.division.elsewhere)
+        return self._consume(self._ordering.feed(table, self._at(arrival)))
+
+    @property
+    def frontier(self) -> int | None:
+        """How far it has come: what it publishes later ends after this instant; None before it has come anywhere.
+
+        Whoever hears its composites takes it as a heartbeat of this detector.
+        """
+        return self._ordering.progress - 1 if self._ordering.progress > _EARLIEST else None
+
     def heartbeat(self, source: str, at: int | str | datetime, *, arrival: int | None = None) -> Composites:
         """A source promises that its later events end after ``at``."""
-        moment = instant(at, self._reading["time_unit"], self._reading["zone"], round_up=False)
-        return self._consume(self._ordering.heartbeat(source, moment, self._at(arrival)))
+        return self.heartbeats({source: at}, arrival=arrival)
+
+    def heartbeats(self, promised: Mapping[str, int | str | datetime], *, arrival: int | None = None) -> Composites:
+        """Several sources promise, each that its later events end after an instant; cheaper than one after the other.
+
+        >>> detector = Detector("[A]", sources=["a", "b"])
+        >>> _ = detector.feed([{"type": "A", "source": "a", "id": "1", "time": 5}])
+        >>> len(detector.heartbeats({"a": 9, "b": 9}))
+        1
+        """
+        unit, zone = self._reading["time_unit"], self._reading["zone"]
+        moments = {source: instant(at, unit, zone, round_up=False) for source, at in promised.items()}
+        return self._consume(self._ordering.heartbeats(moments, self._at(arrival)))
 
     def leave(self, source: str, *, arrival: int | None = None) -> Composites:
         """Nothing more comes from a source."""
@@ -171,16 +225,17 @@ class Detector:
         """The input is over: everything that is held is consumed, and timers up to its end fire."""
         ready = self._ordering.finish()
         end = ready.progress - 1 if self._until is None else max(ready.progress - 1, self._until)
-        found = [self._engine.feed(ready.table, max(end + 1, _EARLIEST)), self._engine.finish(max(end, _EARLIEST))]
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._rank)
+        found = [self._engine.feed(table, max(end + 1, _EARLIEST), delivered), self._engine.finish(max(end, _EARLIEST))]
         return self._composites(found, ready.late)
 
     @property
     def counters(self) -> Counters:
         """How much there was of everything so far."""
-        memories = [one.runner.memory for definition in self._engine.engines for one in definition.detections]
+        runners = [one.runner for definition in self._engine.engines for one in definition.detections]
 
         def total(cell: int) -> int:
-            return sum(one.live(cell) for one in memories)
+            return sum(one.memory.live(cell) for one in runners)
 
         told = self._ordering.counters
         return Counters(
@@ -193,7 +248,7 @@ class Detector:
             replaced=total(memory.REPLACED),
             late=told.late,
             duplicate=told.duplicate,
-            live=total(memory.LIVE),
+            live=total(memory.LIVE) + sum(one.elsewhere for one in runners),
             held=self.status().held,
             delay=told.mean_wait,
         )
@@ -204,24 +259,16 @@ class Detector:
 
     def snapshot(self) -> bytes:
         """The whole state as bytes; `restore` goes on from there, in this version and later ones."""
-        return pack(_STATE, {**self._own(), "engine": _array(to_bytes(self._save()))})
+        return pack(_STATE, {**self._own(), "engine": _array(save(self._library))})
 
     def save(self, store: MutableMapping[str, bytes]) -> list[str]:
-        """Puts the state into a store by pages; returns the names of those that had changed since the last time."""
-        saved = self._save()
-        pages = {f"page {definition} {number}": body for (definition, number), body in saved.pages.items()}
-        pages |= {"detector": pack(_STATE, self._own()), "manifest": saved.manifest}
-        written = sorted(name for name, body in pages.items() if self._stored.get(name) is not body)
-        for name in written:
-            store[name] = pages[name]
-        for name in self._stored.keys() - pages.keys():
-            del store[name]
-        self._stored = pages
-        return written
+        """Puts the state into a store, by pages; returns the names of those that were written.
 
-    def _save(self) -> Snapshot:
-        self._saved = save(self._engine, self._saved)
-        return self._saved
+        Into the store that it was restored from or saved to last it writes only what has changed since.
+        """
+        written = self._library.write(store)
+        store[_OWN] = pack(_STATE, self._own())
+        return sorted([_OWN, *written])
 
     def _own(self) -> dict[str, Any]:
         """What is not the engine's: the ordering stage, and how results are told."""
@@ -241,6 +288,8 @@ class Detector:
     ) -> Detector:
         """The detector whose state this is: bytes of `snapshot`, or a store that `save` wrote.
 
+        A store is read when its pages are needed, so it must stay as it is until the next `save`.
+
         ``reading`` are options that say how events are read from now on (``columns``, ``zone``, ``time_unit``,
         ``clock_error``), where that is to change.
 
@@ -251,19 +300,18 @@ class Detector:
         """
         if isinstance(state, bytes):
             values = unpack(_STATE, state)
-            saved = from_bytes(values["engine"].tobytes())
+            library = restore(values["engine"].tobytes())
         else:
-            if "detector" not in state or "manifest" not in state:
+            if _OWN not in state or MANIFEST not in state:
                 raise StateError("this store holds no state of a detector", hint="give the one that save() wrote to")
-            values = unpack(_STATE, state["detector"])
-            saved = Snapshot(state["manifest"], {_name(key): body for key, body in state.items() if key[:5] == "page "})
+            values = unpack(_STATE, state[_OWN])
+            library = Library.open(state)
         detector = cls.__new__(cls)
         ordering = Ordering.load(values["ordering"].tobytes())
         only, until = tuple(values["only"]), values["until"]
-        detector._set_up(restore(saved), ordering, carried=values["carried"], only=only, until=until)
+        detector._set_up(library, ordering, carried=values["carried"], only=only, until=until)
         detector._names = Names(values["names"])
         detector._matched = values["matched"]
-        detector._saved = saved
         detector._reading = _READING | _read(values.get("reading", {})) | reading
         detector._clock = clock
         return detector
@@ -273,7 +321,14 @@ class Detector:
 
     def _consume(self, ready: Ready) -> Composites:
         self._names.passed(ready.progress)
-        return self._composites([self._engine.feed(ready.table, max(ready.progress, _EARLIEST))], ready.late)
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._rank)
+        return self._composites([self._engine.feed(table, max(ready.progress, _EARLIEST), delivered)], ready.late)
+
+    def _rank(self, timer: str) -> int:
+        """The rank of a timer that completed a composite."""
+        if timer not in self._ranks:
+            raise DataError(f"no timer {timer!r} is known here", hint="place is Definition/Timer")
+        return self._ranks[timer]
 
     def _composites(self, found: list[Found], late: Late) -> Composites:
         """What was found, and what came too late."""
@@ -286,7 +341,12 @@ class Detector:
             for one in found:
                 gathered.add(one)
             incomplete = gathered.runs()
-        return Composites(table, incomplete=incomplete, late=late_table(late))
+        published = self._published(selection) if self._engine.division.publishes else ()
+        return Composites(table, incomplete=incomplete, late=late_table(late), published=published)
+
+    def _published(self, selection: Selection) -> list[dict[str, Any]]:
+        composites, ranks = Unpacking(selection, self._carried).composites()
+        return [to_record(one, self._timers.get(rank)) for one, rank in zip(composites, ranks.tolist(), strict=True)]
 
 
 class Names(MutableMapping[str, int]):
@@ -325,6 +385,12 @@ class Names(MutableMapping[str, int]):
         return len(list(iter(self)))
 
 
+def _own(pattern: Pattern, division: Division) -> tuple[str, ...]:
+    """The definitions whose composites are given where nothing was said; none is named if that is all of them."""
+    hidden = division.elsewhere | division.inlined
+    return tuple(one.name for one in pattern.definitions if one.name not in hidden) if hidden else ()
+
+
 def late_table(late: Late) -> pa.Table:
     """Late events with the reason and by how much, in microseconds."""
     fields = late.table.fields.select(["type", "source", "id", "seq", "lo", "hi"])
@@ -355,8 +421,3 @@ def _read(written: Mapping[str, Any]) -> dict[str, Any]:
 
 def _array(body: bytes) -> Any:
     return np.frombuffer(body, np.uint8)
-
-
-def _name(key: str) -> tuple[int, int]:
-    _, definition, number = key.split(" ")
-    return int(definition), int(number)

@@ -14,6 +14,7 @@ from penstock.engine import memory as m
 from penstock.engine.heap import Memory
 from penstock.engine.layout import Layout
 from penstock.engine.memory import NONE, Ints
+from penstock.engine.moves import link_all_made
 from penstock.engine.unite import unite
 from penstock.errors import DataError, StateError
 from penstock.events.times import DAY, EARLIEST, next_clock_time, zone_of
@@ -107,10 +108,19 @@ class Runner:
         self.tidied = 0
         self.replays = 0
         self.until = int(NONE)
+        self.elsewhere = 0
+
+    def set_elsewhere(self, runs: int) -> None:
+        """So many runs wait that are not in memory; they count for the limit."""
+        head = self.layout[m.HEAD]
+        if head[m.MOST_LIVE] < m.FAR:
+            head[m.MOST_LIVE] += self.elsewhere - runs
+        self.elsewhere = runs
 
     def lay_out(self, code: Ints, chosen: Mapping[int, int]) -> None:
         """Completes the layout with the code of the definition, and with what was chosen for its detection."""
         self.layout = self.shape.arrays(code, chosen)
+        self.elsewhere = 0
         timers, limits, selects = (self.counts[cell] for cell in (m.TIMERS, m.LIMITS, m.SELECTS))
         self.memory = Memory(
             timers, limits, selects, reports=bool(chosen[m.REPORTS]), compares=not self.counts[m.DISTINCT_RUNS]
@@ -142,7 +152,7 @@ class Runner:
                     made.append(self._taken(known))
                 self._make_room(count - self.memory.live(m.CURSOR))
             elif outcome == kernel.FULL:
-                most = int(self.layout[m.HEAD][m.MOST_LIVE])
+                most = int(self.layout[m.HEAD][m.MOST_LIVE]) + self.elsewhere
                 raise StateError(
                     f"more than {most:,} runs of `{self.program.name}` wait at once",
                     hint="give the pattern a time bound with `within`, or raise the limit",
@@ -171,6 +181,7 @@ class Runner:
         made = memory.live(m.MADE_COUNT) + max(runs, min(places, TIDY) // 4)
         if 2 * made >= memory.live(m.MADE_ROOM):
             memory.grow_made(4 * made)
+            link_all_made(memory.arrays)
         if memory.reports and 2 * (memory.live(m.ENDED_COUNT) + 2 * runs) >= memory.live(m.ENDED_ROOM):
             memory.grow_ended(4 * (memory.live(m.ENDED_COUNT) + 2 * runs))
         if memory.timers and max(memory.arrays[m.QUEUE_ENDS][1::2]) + runs >= memory.live(m.QUEUE_ROOM):
@@ -202,7 +213,8 @@ class Runner:
 
     def _taken(self, known: Ints) -> Made:
         """What was made, taken out; what was made at the present instant is remembered where it could be made again."""
-        if self.layout[m.HEAD][m.CONTEXT] == m.CUMULATIVE:
+        cumulative = self.layout[m.HEAD][m.CONTEXT] == m.CUMULATIVE
+        if cumulative:
             self._unite(known)
         memory, selects = self.memory, self.counts[m.SELECTS]
         counts = memory.counts
@@ -215,11 +227,12 @@ class Runner:
         made = Made(
             instance, lo, hi, place, offsets, symbols, labels, selected[:, :, 0].copy(), selected[:, :, 1].copy()
         )
-        kept = 0 if self.counts[m.DISTINCT_RUNS] else last - since
-        if kept:
-            rows[:kept] = rows[last - kept :].copy()
+        kept = 0 if self.counts[m.DISTINCT_RUNS] and not cumulative else last - since
         counts[m.TAKEN] = counts[m.MADE_COUNT] = kept
         counts[m.SINCE] = 0
+        if kept:
+            rows[:kept] = rows[last - kept :].copy()
+            link_all_made(memory.arrays)
         return made
 
     def _unite(self, known: Ints) -> None:
