@@ -16,11 +16,11 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from penstock.bench.office.namespaces import inside
+from penstock.bench.office.talking import end_with_input, say
 
 _TUNSETIFF = 0x400454CA
 _IFF_TUN, _IFF_NO_PI = 0x0001, 0x1000
 _LARGEST = 65_536
-READY = b"ready\n"
 
 
 def open_tun(name: str) -> int:
@@ -97,11 +97,10 @@ def main(arguments: list[str]) -> None:
     name, one, other, delay, loss = arguments
     ends = [inside(int(pid), lambda: open_tun(name)) for pid in (one, other)]
     relay = Relay(ends[0], ends[1], float(delay), float(loss))
-    sys.stdout.buffer.write(READY)
-    sys.stdout.buffer.flush()
-    while not select.select([sys.stdin], [], [], 0)[0]:
-        for _ in range(100):
-            relay.step(0.5)
+    end_with_input()
+    say("ready")
+    while True:
+        relay.step()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,124 @@
+"""The subscribers of the experiment: each with a connection of its own over the air.
+
+In the network, they are told composites. For themselves, they hear all events of the types that the subscription needs,
+with the heartbeats, and detect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from penstock import Detector
+from penstock.bench.office.setting import OFFICE, OVER_THE_AIR, TYPES, WANTED, Setting, expected, pattern
+from penstock.bench.office.talking import end_with_input, now, say
+from penstock.brokers.nats.broker import connect
+from penstock.brokers.protocol import Message
+from penstock.brokers.wire import lines_of, read_lines
+from penstock.detection.composites import Composites
+from penstock.events.cloudevents import from_cloudevent
+
+
+@dataclass
+class Received:
+    """What a subscriber was told: ids of composites, their ends, and when they came."""
+
+    wanted: int
+    told: list[tuple[str, int, float]] = field(default_factory=list)
+    full: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def add(self, id: str, hi: int) -> None:
+        """A composite came."""
+        self.told.append((id, hi, now()))
+        if len(self.told) >= self.wanted:
+            self.full.set()
+
+
+class OwnDetection:
+    """What a client does that hears primitive events."""
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        self._detector = Detector(pattern(), sources=sources, only=[WANTED])
+
+    def take(self, messages: Sequence[Message]) -> list[Composites]:
+        """Events and heartbeats came; those of one batch are taken together."""
+        lines = [line for one in messages if one.topic[1] == "event" for line in lines_of(one)]
+        beats = [json.loads(one.body) for one in messages if one.topic[1] == "beat"]
+        found = [self._detector.feed(read_lines(lines, _refused))] if lines else []
+        if beats:
+            found.append(self._detector.heartbeats({beat["source"]: beat["at"] for beat in beats}))
+        return found
+
+
+def _refused(error: Exception) -> None:
+    raise error
+
+
+async def detect_alone(received: Received, sources: Sequence[str], subscribed: Callable[[], None]) -> None:
+    """A client that detects for itself."""
+    broker = await connect(OVER_THE_AIR, name="client")
+    listening = await broker.listen([(OFFICE, kind, type) for kind in ("event", "beat") for type in TYPES])
+    detection = OwnDetection(sources)
+    subscribed()
+    while True:
+        for found in detection.take(await listening.batch()):
+            rows = found.table.select(["id", "hi"]).to_pydict()
+            for id, hi in zip(rows["id"], found.table["hi"].cast("int64").to_pylist(), strict=True):
+                received.add(id, hi)
+
+
+async def run(setting: Setting, subscribe: Callable[[Received, Callable[[], None]], Awaitable[None]]) -> None:
+    """All subscribers, until everyone was told everything."""
+    day = setting.day()
+    wanted = len(expected(day))
+    all_received = [Received(wanted) for _ in range(setting.subscribers)]
+    waiting = asyncio.Semaphore(0)
+    tasks = [asyncio.ensure_future(subscribe(one, waiting.release)) for one in all_received]
+    for _ in tasks:
+        await _first(waiting.acquire(), tasks)
+    say("ready")
+    end_with_input()
+    await _first(asyncio.gather(*(one.full.wait() for one in all_received)), tasks)
+    await asyncio.sleep(0.3)  # what comes twice comes soon
+    say(json.dumps([one.told for one in all_received]))
+
+
+async def _first(work: Awaitable[object], tasks: Sequence[asyncio.Future[None]]) -> None:
+    """Wait for something, or for the error of a task that must not end."""
+    mine = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait([mine, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    for one in done:
+        one.result()
+
+
+async def be_told(received: Received, subscribed: Callable[[], None]) -> None:
+    """A client that is told composites."""
+    broker = await connect(OVER_THE_AIR, name="client")
+    following = await broker.follow(f"penstock-{OFFICE}", [(OFFICE, "found", WANTED)], 0, OFFICE)
+    subscribed()
+    while True:
+        for message in await following.batch():
+            for line in lines_of(message):
+                composite = from_cloudevent(json.loads(line))
+                received.add(composite.id, composite.hi)
+
+
+def main(setting: Setting) -> None:
+    """Subscribers of one way or the other."""
+    sources = setting.day().sources
+
+    async def subscribe(received: Received, subscribed: Callable[[], None]) -> None:
+        if setting.way == "network":
+            await be_told(received, subscribed)
+        else:
+            await detect_alone(received, sources, subscribed)
+
+    asyncio.run(run(setting, subscribe))
+    sys.stdin.buffer.read()
+
+
+if __name__ == "__main__":
+    main(Setting.of_json(sys.argv[1]))

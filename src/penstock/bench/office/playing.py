@@ -1,0 +1,93 @@
+"""The sources of the experiment: the day is played faster than it would pass, every event in a message of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass
+
+from penstock.bench.office.setting import AT_OFFICE, OFFICE, Setting
+from penstock.bench.office.talking import end_with_input, now, say
+from penstock.brokers.nats.broker import connect
+from penstock.brokers.protocol import Broker
+from penstock.brokers.wire import structured, to_json
+from penstock.events.event import Event
+from penstock.scenarios.office.simulator import Day
+from penstock.testing.simulator import Heartbeat
+
+
+@dataclass(frozen=True)
+class Saying:
+    """What a source says at an instant of the day: an event, or a heartbeat."""
+
+    at: int
+    what: Event | Heartbeat
+
+    @property
+    def source(self) -> str:
+        """Who says it."""
+        return self.what.source
+
+    @property
+    def shown(self) -> int:
+        """Its later events end after this, or at the same instant at the earliest."""
+        return self.what.hi - 1 if isinstance(self.what, Event) else self.what.at
+
+
+def sayings(day: Day) -> list[Saying]:
+    """All that sources say, in the order of the instants at which they do.
+
+    >>> from penstock.scenarios.office.simulator import simulate
+    >>> said = sayings(simulate(hours=0.2))
+    >>> all(one.at <= other.at for one, other in zip(said, said[1:]))
+    True
+    """
+    sent = day.sent
+    events = [Saying(at, event) for at, event in zip(sent.sent.tolist(), sent.table.to_events(), strict=True)]
+    beats = [Saying(at, beat) for at, beat in zip(sent.heartbeats_sent.tolist(), sent.heartbeats, strict=True)]
+    return sorted([*events, *beats], key=lambda one: one.at)
+
+
+async def publish(broker: Broker, saying: Saying, types: tuple[str, ...]) -> None:
+    """An event goes to the topic of its type, a heartbeat to those of all types of its source."""
+    what = saying.what
+    if isinstance(what, Event):
+        await broker.publish((OFFICE, "event", what.type), structured(what), id=f"{what.source} {what.id}")
+        return
+    for type in types:
+        await broker.publish((OFFICE, "beat", type), to_json({"source": what.source, "at": what.at}))
+
+
+def types_of(source: str) -> tuple[str, ...]:
+    """What a source of the building publishes.
+
+    >>> types_of("board/M1")
+    ('BoardOff', 'BoardOn')
+    """
+    kinds = {"bat": ("Person",), "board": ("BoardOff", "BoardOn"), "host": ("Login",)}
+    return kinds[source.partition("/")[0]]
+
+
+async def play(setting: Setting) -> list[tuple[str, int, float]]:
+    """Plays the day; returns what each source had shown, and when it said so."""
+    day = setting.day()
+    said = sayings(day)
+    broker = await connect(AT_OFFICE, name="sensors")
+    log: list[tuple[str, int, float]] = []
+    say("ready")
+    await asyncio.to_thread(sys.stdin.buffer.readline)
+    end_with_input()
+    began = now()
+    for one in said:
+        due = began + (one.at - day.story.begin) / 1e6 / setting.speed
+        await asyncio.sleep(max(0.0, due - now()))
+        log.append((one.source, one.shown, now()))
+        await publish(broker, one, types_of(one.source))
+    await broker.close()
+    return log
+
+
+if __name__ == "__main__":
+    say(json.dumps(asyncio.run(play(Setting.of_json(sys.argv[1])))))
+    sys.stdin.buffer.read()
