@@ -156,19 +156,8 @@ class Detector:
 
     def heartbeat(self, source: str, at: int | str | datetime, *, arrival: int | None = None) -> Composites:
         """A source promises that its later events end after ``at``."""
-        return self.heartbeats({source: at}, arrival=arrival)
-
-    def heartbeats(self, promised: Mapping[str, int | str | datetime], *, arrival: int | None = None) -> Composites:
-        """Several sources promise, each that its later events end after an instant; cheaper than one after the other.
-
-        >>> detector = Detector("[A]", sources=["a", "b"])
-        >>> _ = detector.feed([{"type": "A", "source": "a", "id": "1", "time": 5}])
-        >>> len(detector.heartbeats({"a": 9, "b": 9}))
-        1
-        """
-        unit, zone = self._reading["time_unit"], self._reading["zone"]
-        moments = {source: instant(at, unit, zone, round_up=False) for source, at in promised.items()}
-        return self._consume(self._ordering.heartbeats(moments, self._at(arrival)))
+        moment = instant(at, self._reading["time_unit"], self._reading["zone"], round_up=False)
+        return self._consume(self._ordering.heartbeat(source, moment, self._at(arrival)))
 
     def leave(self, source: str, *, arrival: int | None = None) -> Composites:
         """Nothing more comes from a source."""

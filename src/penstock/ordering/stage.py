@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -116,17 +116,11 @@ class Ordering:
 
     def heartbeat(self, source: str, at: int, arrival: int) -> Ready:
         """A source promises that its later events end after ``at``."""
-        return self.heartbeats({source: at}, arrival)
-
-    def heartbeats(self, promised: Mapping[str, int], arrival: int) -> Ready:
-        """Several sources promise, each that its later events end after an instant."""
         self.now = max(self.now, arrival)
-        numbers = self.sources.numbers(list(promised))
-        shown = np.fromiter(promised.values(), np.int64, len(promised))
-        count = len(promised)
-        self.sources.show(numbers, shown + 1, np.full(count, NEVER), np.full(count, arrival))
-        for number, at in zip(numbers.tolist(), promised.values(), strict=True):
-            self.rule.notice(number, at, arrival)
+        [number] = self.sources.numbers([source]).tolist()
+        one = np.array([number])
+        self.sources.show(one, np.array([at + 1]), np.array([NEVER]), np.array([arrival]))
+        self.rule.notice(number, at, arrival)
         return self._advance(_NONE_LATE)
 
     def leave(self, source: str, arrival: int) -> Ready:
