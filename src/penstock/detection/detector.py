@@ -24,7 +24,8 @@ from penstock.detection.selection import Selection
 from penstock.engine import memory
 from penstock.engine.engine import Engine
 from penstock.engine.found import Found
-from penstock.engine.snapshot import Snapshot, from_bytes, restore, save, to_bytes
+from penstock.engine.library import MANIFEST, Library
+from penstock.engine.snapshot import restore, save
 from penstock.errors import StateError
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
@@ -37,6 +38,7 @@ from penstock.ordering.stage import Late, Ordering, Ready
 from penstock.ordering.status import Status
 
 _STATE = "detector state"
+_OWN = "detector"
 _READING: dict[str, Any] = {"columns": None, "zone": None, "time_unit": None, "clock_error": 0}
 _EARLIEST = memory.NONE + 2
 
@@ -119,7 +121,7 @@ class Detector:
         chosen = parse_policy(policy) if isinstance(policy, str) else policy or guaranteed()
         most = (limits or Limits()).held
         self._set_up(
-            Engine(whole, plan.choice),
+            Library(Engine(whole, plan.choice)),
             Ordering(chosen, sources, held=2**62 if most is None else most),
             carried=plan.carried,
             only=plan.only,
@@ -134,15 +136,19 @@ class Detector:
         self._clock = clock
 
     def _set_up(
-        self, engine: Engine, ordering: Ordering, *, carried: list[str] | None, only: tuple[str, ...], until: int | None
+        self,
+        library: Library,
+        ordering: Ordering,
+        *,
+        carried: list[str] | None,
+        only: tuple[str, ...],
+        until: int | None,
     ) -> None:
-        kinds = kinds_of(engine.pattern)
-        self._engine, self._ordering = engine, ordering
+        kinds = kinds_of(library.engine.pattern)
+        self._library, self._engine, self._ordering = library, library.engine, ordering
         self._wanted, self._writer = kinds.only(only), PartWriter(kinds, carried)
         self._carried, self._only, self._until = carried, only, until
         self._names = Names()
-        self._saved: Snapshot | None = None
-        self._stored: dict[str, bytes] = {}
         self._matched = 0
 
     def feed(self, events: Any, *, arrival: int | None = None) -> Composites:
@@ -177,10 +183,10 @@ class Detector:
     @property
     def counters(self) -> Counters:
         """How much there was of everything so far."""
-        memories = [one.runner.memory for definition in self._engine.engines for one in definition.detections]
+        runners = [one.runner for definition in self._engine.engines for one in definition.detections]
 
         def total(cell: int) -> int:
-            return sum(one.live(cell) for one in memories)
+            return sum(one.memory.live(cell) for one in runners)
 
         told = self._ordering.counters
         return Counters(
@@ -193,7 +199,7 @@ class Detector:
             replaced=total(memory.REPLACED),
             late=told.late,
             duplicate=told.duplicate,
-            live=total(memory.LIVE),
+            live=total(memory.LIVE) + sum(one.elsewhere for one in runners),
             held=self.status().held,
             delay=told.mean_wait,
         )
@@ -204,24 +210,16 @@ class Detector:
 
     def snapshot(self) -> bytes:
         """The whole state as bytes; `restore` goes on from there, in this version and later ones."""
-        return pack(_STATE, {**self._own(), "engine": _array(to_bytes(self._save()))})
+        return pack(_STATE, {**self._own(), "engine": _array(save(self._library))})
 
     def save(self, store: MutableMapping[str, bytes]) -> list[str]:
-        """Puts the state into a store by pages; returns the names of those that had changed since the last time."""
-        saved = self._save()
-        pages = {f"page {definition} {number}": body for (definition, number), body in saved.pages.items()}
-        pages |= {"detector": pack(_STATE, self._own()), "manifest": saved.manifest}
-        written = sorted(name for name, body in pages.items() if self._stored.get(name) is not body)
-        for name in written:
-            store[name] = pages[name]
-        for name in self._stored.keys() - pages.keys():
-            del store[name]
-        self._stored = pages
-        return written
+        """Puts the state into a store, by pages; returns the names of those that were written.
 
-    def _save(self) -> Snapshot:
-        self._saved = save(self._engine, self._saved)
-        return self._saved
+        Into the store that it was restored from or saved to last it writes only what has changed since.
+        """
+        written = self._library.write(store)
+        store[_OWN] = pack(_STATE, self._own())
+        return sorted([_OWN, *written])
 
     def _own(self) -> dict[str, Any]:
         """What is not the engine's: the ordering stage, and how results are told."""
@@ -241,6 +239,8 @@ class Detector:
     ) -> Detector:
         """The detector whose state this is: bytes of `snapshot`, or a store that `save` wrote.
 
+        A store is read when its pages are needed, so it must stay as it is until the next `save`.
+
         ``reading`` are options that say how events are read from now on (``columns``, ``zone``, ``time_unit``,
         ``clock_error``), where that is to change.
 
@@ -251,19 +251,18 @@ class Detector:
         """
         if isinstance(state, bytes):
             values = unpack(_STATE, state)
-            saved = from_bytes(values["engine"].tobytes())
+            library = restore(values["engine"].tobytes())
         else:
-            if "detector" not in state or "manifest" not in state:
+            if _OWN not in state or MANIFEST not in state:
                 raise StateError("this store holds no state of a detector", hint="give the one that save() wrote to")
-            values = unpack(_STATE, state["detector"])
-            saved = Snapshot(state["manifest"], {_name(key): body for key, body in state.items() if key[:5] == "page "})
+            values = unpack(_STATE, state[_OWN])
+            library = Library.open(state)
         detector = cls.__new__(cls)
         ordering = Ordering.load(values["ordering"].tobytes())
         only, until = tuple(values["only"]), values["until"]
-        detector._set_up(restore(saved), ordering, carried=values["carried"], only=only, until=until)
+        detector._set_up(library, ordering, carried=values["carried"], only=only, until=until)
         detector._names = Names(values["names"])
         detector._matched = values["matched"]
-        detector._saved = saved
         detector._reading = _READING | _read(values.get("reading", {})) | reading
         detector._clock = clock
         return detector
@@ -355,8 +354,3 @@ def _read(written: Mapping[str, Any]) -> dict[str, Any]:
 
 def _array(body: bytes) -> Any:
     return np.frombuffer(body, np.uint8)
-
-
-def _name(key: str) -> tuple[int, int]:
-    _, definition, number = key.split(" ")
-    return int(definition), int(number)

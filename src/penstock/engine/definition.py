@@ -203,10 +203,8 @@ class DefinitionEngine:
         self.detection = Detection(program, program.parameters, self.code, choice)
         self.detections = self.detection.all()
         self.members = [Membership(one.program.sets, defined, choice.zone) for one in self.detections]
-        table = self.code.table()
-        for one in self.detections:
-            one.runner.lay_out(table, choice.counts(is_side=one is not self.detection))
-            one.reads = bool(self.code.rows)
+        self.choice = choice
+        self._lay_out()
         self.unites = choice.context == "cumulative"
         self.instances = Instances(len(program.parameters))
         self.symbols = Symbols(len(self.code.columns))
@@ -214,6 +212,35 @@ class DefinitionEngine:
         for kind, bits in (constant(value, pool) for value in self.code.constants):
             self.constant_kinds.append(np.array([kind], np.int64))
             self.constants.append(np.array([bits], np.int64))
+
+    def _lay_out(self) -> None:
+        table = self.code.table()
+        for one in self.detections:
+            one.runner.lay_out(table, self.choice.counts(is_side=one is not self.detection))
+            one.reads = bool(self.code.rows)
+
+    def clear(self) -> None:
+        """Forgets all instances, runs and symbols."""
+        self._lay_out()
+        floats = self.instances.floats
+        self.instances = Instances(len(self.program.parameters))
+        self.instances.floats = floats
+        self.symbols = Symbols(len(self.code.columns))
+
+    def concerned(self, pieces: list[Piece], pool: Pool) -> list[tuple[Ints, Ints]] | None:
+        """Kinds and values of the keys of the instances that events concern; nothing if they concern all."""
+        found = []
+        for piece in pieces:
+            chosen, masks = select(self.members, piece)
+            for one, bits in zip(self.detections, masks, strict=True):
+                if not one.parameters:
+                    if self.program.parameters and bits.any():  # what this side completes is for all instances
+                        return None
+                    continue
+                if (bits & one.delivery.common).any():
+                    return None
+                found += one.delivery.keys_of(chosen, bits, self.instances, pool)
+        return found
 
     def advance(self, pieces: list[Piece], pool: Pool, until: int, rank: int) -> tuple[Completed, list[Ints]]:
         """Detects over a batch; also returns, for each piece, the rows that became symbols."""

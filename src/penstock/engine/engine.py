@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from penstock.algebra.names import used_types, uses_any_type, without_lets
@@ -32,6 +34,16 @@ DEFAULT = Choice()
 NOTHING = np.zeros(0, np.int64)
 Met = tuple[int, Piece]
 """Something that definitions may meet: whose rows, and the rows."""
+
+
+class Fetch(Protocol):
+    """Brings into memory what a definition needs to go on, where a part of its state is elsewhere."""
+
+    def __call__(self, number: int, pieces: list[Piece], until: int) -> None:
+        """For these events, and for the timers before ``until``."""
+
+    def everything(self) -> None:
+        """For whatever may come."""
 
 
 class Engine:
@@ -73,12 +85,21 @@ class Engine:
         self.met = 0
         self.bound = RECLAIM
         self.batch = BATCH
+        self.fetch: Fetch | None = None
+        self.begins = self._ends()
+
+    def _ends(self) -> tuple[int, list[int]]:
+        """The next numbers of events and composites."""
+        return self.events.end, [store.end for store in self.stores]
 
     def feed(self, table: EventTable, until: int) -> Found:
         """Consumes events and fires the timers before ``until``; returns the composites made."""
         self._reclaim()
+        self.begins = self._ends()
+        if self.fetch is not None:
+            for number in range(len(self.engines)):
+                self.fetch(number, [Piece(table, self.fed)], until)
         self.events.add(table)
-        begins = [store.end for store in self.stores]
         start = 0
         while start < max(len(table), 1):
             batch = table.slice(start, self.batch)
@@ -86,7 +107,7 @@ class Engine:
             is_last = start >= len(table)
             symbols = self._consume(batch, until if is_last else int(batch.field("hi")[-1].as_py()))
             self.batch = batch_after(len(batch), symbols)
-        return self._found(begins)
+        return self._found()
 
     def _consume(self, table: EventTable, until: int) -> int:
         """Consumes a batch; returns how many of its rows and of the composites were symbols of a definition."""
@@ -97,6 +118,8 @@ class Engine:
         last = int(np.asarray(table.field("hi"))[-1]) if len(table) else until - 1
         for number, engine in enumerate(self.engines):
             wanted = [one for one in met if self._meets(engine.program.name, one[0])]
+            if self.fetch is not None and len(wanted) > 1:
+                self.fetch(number, [piece for _, piece in wanted[1:]], until)
             completed, rows = engine.advance([piece for _, piece in wanted], self.pool, until, number * RANKS)
             for (owner, piece), chosen in zip(wanted, rows, strict=True):
                 self.symbols[number].add(owner, piece.numbers_of(chosen))
@@ -144,12 +167,14 @@ class Engine:
 
     def finish(self, now: int) -> Found:
         """The input is over: reports the runs that came to nothing, or still wait, if that is wanted."""
-        begins = [store.end for store in self.stores]
+        self.begins = self._ends()
+        if self.fetch is not None:
+            self.fetch.everything()
         for number, engine in enumerate(self.engines):
             engine.finish(now)
             if self.choice.incomplete:
                 self._report(number)
-        return self._found(begins)
+        return self._found()
 
     def _meets(self, name: str, piece: int) -> bool:
         if piece == PRIMITIVE:
@@ -157,9 +182,9 @@ class Engine:
         made = self.programs[piece].name
         return made in self.uses[name] or (name in self.any_type and made != BARE)
 
-    def _found(self, begins: list[int]) -> Found:
+    def _found(self) -> Found:
         definitions = []
-        for number, (store, begin) in enumerate(zip(self.stores, begins, strict=True)):
+        for number, (store, begin) in enumerate(zip(self.stores, self.begins[1], strict=True)):
             composer = self.composers[number]
             fresh = composed.join(store.since(begin)) or [composer.nothing()]
             names, labels = tuple(composer.attributes), tuple(composer.labels)

@@ -70,23 +70,40 @@ class Kept(Generic[T]):
 
     def put(self, pieces: Sequence[tuple[Ints, T]], end: int) -> None:
         """Rows with their numbers, as they were saved; the next one will be ``end``."""
-        if pieces:
-            numbers = np.concatenate([some for some, _ in pieces])
-            order = np.argsort(numbers, kind="stable")
-            self._put(pieces, numbers, order)
         self.end = end
+        self.merge(pieces, end)
 
-    def _put(self, pieces: Sequence[tuple[Ints, T]], numbers: Ints, order: Ints) -> None:
-        """One piece for each stretch of numbers whose rows come from one piece, joined where they can be."""
-        sources = np.repeat(np.arange(len(pieces)), [len(some) for some, _ in pieces])[order]
-        rows = np.concatenate([np.arange(len(some)) for some, _ in pieces])[order]
+    def merge(self, pieces: Sequence[tuple[Ints, T]], before: int) -> None:
+        """More rows with their numbers, all less than ``before``; some may be there already.
+
+        Pieces that were added when ``before`` was the next number, and later, stay as they are.
+        """
+        if not sum(len(some) for some, _ in pieces):
+            return
+        first = int(np.searchsorted(self._starts, before))
+        after, numbers, starts = self.pieces[first:], self._numbers[first:], self._starts[first:]
+        old = [(self._numbers_of(number), self.pieces[number]) for number in range(first)]
+        both = [(some, piece) for some, piece in [*old, *pieces] if len(some)]
+        self._lay([some for some, _ in both], self._join([piece for _, piece in both]))
+        self.pieces, self._numbers, self._starts = self.pieces + after, self._numbers + numbers, self._starts + starts
+
+    def _lay(self, numbers: Sequence[Ints], pieces: list[T]) -> None:
+        """Puts rows into the order of their numbers: one piece for each stretch whose rows come from one."""
+        every, order = np.unique(np.concatenate(numbers), return_index=True)
+        ends = np.cumsum([len(piece) for piece in pieces])
+        sources = np.searchsorted(ends, order, side="right")
         cuts = np.flatnonzero(np.diff(sources)) + 1
-        stretches = np.split(np.arange(len(order)), cuts)
-        taken = [pieces[int(sources[some[0]])][1].take(rows[some]) for some in stretches]
-        self.pieces = self._join(taken)
-        ends = np.cumsum([len(piece) for piece in self.pieces])
-        self._numbers = list(np.split(numbers[order], ends[:-1]))
+        self.pieces, self._numbers = [], []
+        for some in np.split(np.arange(len(order)), cuts):
+            source = int(sources[some[0]])
+            begin = int(ends[source]) - len(pieces[source])
+            self.pieces.append(pieces[source].take(order[some] - begin))
+            self._numbers.append(every[some])
         self._starts = [int(some[0]) for some in self._numbers if some is not None]
+
+    def _numbers_of(self, owner: int) -> Ints:
+        known = self._numbers[owner]
+        return self._starts[owner] + np.arange(len(self.pieces[owner])) if known is None else known
 
     def as_it_is(self) -> Kept[T]:
         """The rows that are kept now, whatever is added or let go later."""

@@ -107,10 +107,19 @@ class Runner:
         self.tidied = 0
         self.replays = 0
         self.until = int(NONE)
+        self.elsewhere = 0
+
+    def set_elsewhere(self, runs: int) -> None:
+        """So many runs wait that are not in memory; they count for the limit."""
+        head = self.layout[m.HEAD]
+        if head[m.MOST_LIVE] < m.FAR:
+            head[m.MOST_LIVE] += self.elsewhere - runs
+        self.elsewhere = runs
 
     def lay_out(self, code: Ints, chosen: Mapping[int, int]) -> None:
         """Completes the layout with the code of the definition, and with what was chosen for its detection."""
         self.layout = self.shape.arrays(code, chosen)
+        self.elsewhere = 0
         timers, limits, selects = (self.counts[cell] for cell in (m.TIMERS, m.LIMITS, m.SELECTS))
         self.memory = Memory(
             timers, limits, selects, reports=bool(chosen[m.REPORTS]), compares=not self.counts[m.DISTINCT_RUNS]
@@ -142,7 +151,7 @@ class Runner:
                     made.append(self._taken(known))
                 self._make_room(count - self.memory.live(m.CURSOR))
             elif outcome == kernel.FULL:
-                most = int(self.layout[m.HEAD][m.MOST_LIVE])
+                most = int(self.layout[m.HEAD][m.MOST_LIVE]) + self.elsewhere
                 raise StateError(
                     f"more than {most:,} runs of `{self.program.name}` wait at once",
                     hint="give the pattern a time bound with `within`, or raise the limit",

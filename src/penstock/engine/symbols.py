@@ -194,6 +194,16 @@ class Delivery:
             return rows[some[0]], numbers[some[0]], masks[some[0]]
         return _merged(_together(rows), _together(numbers), _together(masks))
 
+    def keys_of(self, chosen: Chosen, bits: Ints, instances: Instances, pool: Pool) -> list[tuple[Ints, Ints]]:
+        """Kinds and values of the keys of the instances that rows are for, one for each way to say a key."""
+        found = []
+        for attributes, mask in self.bound.items():
+            some = chosen.only(np.flatnonzero(bits & mask))
+            key = self._key(some, attributes, instances, pool)
+            kinds = np.stack([np.broadcast_to(kind, len(some)) for kind, _ in key], axis=1)
+            found.append((kinds, np.stack([values for _, values in key], axis=1)))
+        return found
+
     def _deliver_all(
         self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool
     ) -> tuple[Ints, Ints, Ints]:
