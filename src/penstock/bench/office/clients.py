@@ -43,14 +43,12 @@ class OwnDetection:
     def __init__(self, sources: Sequence[str]) -> None:
         self._detector = Detector(pattern(), sources=sources, only=[WANTED])
 
-    def take(self, messages: Sequence[Message]) -> list[Composites]:
+    def take(self, messages: Sequence[Message]) -> Composites:
         """Events and heartbeats came; those of one batch are taken together."""
         lines = [line for one in messages if one.topic[1] == "event" for line in lines_of(one)]
         beats = [json.loads(one.body) for one in messages if one.topic[1] == "beat"]
-        found = [self._detector.feed(read_lines(lines, _refused))] if lines else []
-        if beats:
-            found.append(self._detector.heartbeats({beat["source"]: beat["at"] for beat in beats}))
-        return found
+        promised = {beat["source"]: beat["at"] for beat in beats}
+        return self._detector.feed(read_lines(lines, _refused), heartbeats=promised)
 
 
 def _refused(error: Exception) -> None:
@@ -64,10 +62,9 @@ async def detect_alone(received: Received, sources: Sequence[str], subscribed: C
     detection = OwnDetection(sources)
     subscribed()
     while True:
-        for found in detection.take(await listening.batch()):
-            rows = found.table.select(["id", "hi"]).to_pydict()
-            for id, hi in zip(rows["id"], found.table["hi"].cast("int64").to_pylist(), strict=True):
-                received.add(id, hi)
+        found = detection.take(await listening.batch()).table
+        for id, hi in zip(found["id"].to_pylist(), found["hi"].cast("int64").to_pylist(), strict=True):
+            received.add(id, hi)
 
 
 async def run(setting: Setting, subscribe: Callable[[Received, Callable[[], None]], Awaitable[None]]) -> None:
