@@ -151,19 +151,29 @@ class Detector:
         self._names = Names()
         self._matched = 0
 
-    def feed(self, events: Any, *, arrival: int | None = None) -> Composites:
-        """Events came in, in any order: anything that `penstock.detect` takes."""
+    def feed(
+        self, events: Any, *, arrival: int | None = None, heartbeats: Mapping[str, int | str | datetime] | None = None
+    ) -> Composites:
+        """Events came in, in any order: anything that `penstock.detect` takes; heartbeats may have come with them.
+
+        >>> detector = Detector("[A]", sources=["s", "t"])
+        >>> len(detector.feed([{"type": "A", "source": "s", "id": "1", "time": 5}], heartbeats={"t": 9}))
+        1
+        """
         table = read_table(events, **self._reading)
         if table.field("id").null_count:
             table = with_ids(table, self._names)
         check_attributes(self._engine.pattern, table)
         self._names.heard(int(np.asarray(table.field("hi")).max(initial=_EARLIEST)))
-        return self._consume(self._ordering.feed(table, self._at(arrival)))
+        beats = {source: self._moment(at) for source, at in (heartbeats or {}).items()}
+        return self._consume(self._ordering.feed(table, self._at(arrival), beats))
 
     def heartbeat(self, source: str, at: int | str | datetime, *, arrival: int | None = None) -> Composites:
         """A source promises that its later events end after ``at``."""
-        moment = instant(at, self._reading["time_unit"], self._reading["zone"], round_up=False)
-        return self._consume(self._ordering.heartbeat(source, moment, self._at(arrival)))
+        return self._consume(self._ordering.heartbeat(source, self._moment(at), self._at(arrival)))
+
+    def _moment(self, at: int | str | datetime) -> int:
+        return instant(at, self._reading["time_unit"], self._reading["zone"], round_up=False)
 
     def leave(self, source: str, *, arrival: int | None = None) -> Composites:
         """Nothing more comes from a source."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -90,11 +90,15 @@ class Ordering:
         self.now = NEVER
         self.newest = NEVER
 
-    def feed(self, table: EventTable, arrival: int) -> Ready:
-        """Events came in, together; where they have an arrival of their own, that counts."""
+    def feed(self, table: EventTable, arrival: int, heartbeats: Mapping[str, int] | None = None) -> Ready:
+        """Events came in, together; where they have an arrival of their own, that counts.
+
+        So did heartbeats, each a source with an instant: nothing moves before all of both is known.
+        """
         self._check(table)
         self.now = max(self.now, arrival)
         if not len(table):
+            self._notice(heartbeats or {}, arrival)
             return self._advance(_NONE_LATE)
         table = compacted(table)
         came = np.asarray(table.field("arrival").fill_null(arrival))
@@ -112,16 +116,24 @@ class Ordering:
         run = run.where(~gone[run.rows]) if gone.any() else run
         arrived = self._take_in(run, int(np.count_nonzero(repeated)))
         self.rule.meet(met)
+        self._notice(heartbeats or {}, arrival)
         return self._advance(late, arrived)
 
     def heartbeat(self, source: str, at: int, arrival: int) -> Ready:
         """A source promises that its later events end after ``at``."""
         self.now = max(self.now, arrival)
-        [number] = self.sources.numbers([source]).tolist()
-        one = np.array([number])
-        self.sources.show(one, np.array([at + 1]), np.array([NEVER]), np.array([arrival]))
-        self.rule.notice(number, at, arrival)
+        self._notice({source: at}, arrival)
         return self._advance(_NONE_LATE)
+
+    def _notice(self, heartbeats: Mapping[str, int], arrival: int) -> None:
+        """Learns what heartbeats promise."""
+        if not heartbeats:
+            return
+        numbers = self.sources.numbers(list(heartbeats))
+        ends = np.fromiter(heartbeats.values(), np.int64, len(heartbeats))
+        self.sources.show(numbers, ends + 1, np.full(len(ends), NEVER), np.full(len(ends), arrival))
+        for number, at in zip(numbers.tolist(), ends.tolist(), strict=True):
+            self.rule.notice(number, at, arrival)
 
     def leave(self, source: str, arrival: int) -> Ready:
         """Nothing more comes from a source; what it sent stays in its place."""
