@@ -11,15 +11,28 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from penstock import Detector
-from penstock.bench.office.setting import OFFICE, OVER_THE_AIR, TYPES, WANTED, Setting, expected, pattern
+from penstock.bench.office.setting import (
+    DISTRIBUTION,
+    OFFICE,
+    OVER_THE_AIR,
+    SETTINGS,
+    TYPES,
+    WANTED,
+    Setting,
+    expected,
+    pattern,
+)
 from penstock.bench.office.talking import end_with_input, now, say
-from penstock.brokers.nats.broker import connect
+from penstock.brokers.connecting import connect
 from penstock.brokers.protocol import Message
 from penstock.brokers.wire import lines_of, read_lines
 from penstock.detection.composites import Composites
-from penstock.events.cloudevents import from_cloudevent
+from penstock.network.addresses import beat_topic, event_topic
+from penstock.network.detecting import Beat
+from penstock.service.service import Service
 
 
 @dataclass
@@ -46,8 +59,8 @@ class OwnDetection:
     def take(self, messages: Sequence[Message]) -> Composites:
         """Events and heartbeats came; those of one batch are taken together."""
         lines = [line for one in messages if one.topic[1] == "event" for line in lines_of(one)]
-        beats = [json.loads(one.body) for one in messages if one.topic[1] == "beat"]
-        promised = {beat["source"]: beat["at"] for beat in beats}
+        beats = [Beat.of_bytes(one.body) for one in messages if one.topic[1] == "beat"]
+        promised = {beat.source: beat.at for beat in beats}
         return self._detector.feed(read_lines(lines, _refused), heartbeats=promised)
 
 
@@ -58,7 +71,7 @@ def _refused(error: Exception) -> None:
 async def detect_alone(received: Received, sources: Sequence[str], subscribed: Callable[[], None]) -> None:
     """A client that detects for itself."""
     broker = await connect(OVER_THE_AIR, name="client")
-    listening = await broker.listen([(OFFICE, kind, type) for kind in ("event", "beat") for type in TYPES])
+    listening = await broker.listen([topic(OFFICE, type) for topic in (event_topic, beat_topic) for type in TYPES])
     detection = OwnDetection(sources)
     subscribed()
     while True:
@@ -83,24 +96,21 @@ async def run(setting: Setting, subscribe: Callable[[Received, Callable[[], None
     say(json.dumps([one.told for one in all_received]))
 
 
-async def _first(work: Awaitable[object], tasks: Sequence[asyncio.Future[None]]) -> None:
+async def _first(work: Awaitable[Any], tasks: Sequence[asyncio.Future[None]]) -> None:
     """Wait for something, or for the error of a task that must not end."""
-    mine = asyncio.ensure_future(work)
-    done, _ = await asyncio.wait([mine, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    awaited: list[asyncio.Future[Any]] = [asyncio.ensure_future(work), *tasks]
+    done, _ = await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
     for one in done:
         one.result()
 
 
 async def be_told(received: Received, subscribed: Callable[[], None]) -> None:
     """A client that is told composites."""
-    broker = await connect(OVER_THE_AIR, name="client")
-    following = await broker.follow(f"penstock-{OFFICE}", [(OFFICE, "found", WANTED)], 0, OFFICE)
-    subscribed()
-    while True:
-        for message in await following.batch():
-            for line in lines_of(message):
-                composite = from_cloudevent(json.loads(line))
-                received.add(composite.id, composite.hi)
+    async with Service(OVER_THE_AIR, settings=SETTINGS) as service:
+        subscription = await service.subscribe(pattern(), only=[WANTED], distribution=DISTRIBUTION, timeout=60)
+        subscribed()
+        async for composite in subscription:
+            received.add(composite.id, composite.hi)
 
 
 def main(setting: Setting) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.bench.office.setting import AT_OFFICE, OFFICE, Setting
+from penstock.bench.office.setting import AT_OFFICE, SETTINGS, TYPES, Setting
 from penstock.bench.office.talking import end_with_input, now, say
-from penstock.brokers.nats.broker import connect
-from penstock.brokers.protocol import Broker
-from penstock.brokers.wire import structured, to_json
 from penstock.events.event import Event
 from penstock.scenarios.office.simulator import Day
+from penstock.service.publishers import Publisher
+from penstock.service.service import Service
 from penstock.testing.simulator import Heartbeat
 
 
@@ -49,14 +49,21 @@ def sayings(day: Day) -> list[Saying]:
     return sorted([*events, *beats], key=lambda one: one.at)
 
 
-async def publish(broker: Broker, saying: Saying, types: tuple[str, ...]) -> None:
+async def publish(publisher: Publisher, what: Event | Heartbeat) -> None:
     """An event goes to the topic of its type, a heartbeat to those of all types of its source."""
-    what = saying.what
     if isinstance(what, Event):
-        await broker.publish((OFFICE, "event", what.type), structured(what), id=f"{what.source} {what.id}")
-        return
-    for type in types:
-        await broker.publish((OFFICE, "beat", type), to_json({"source": what.source, "at": what.at}))
+        await publisher.publish(what)
+    else:
+        await publisher.heartbeat(what.at)
+
+
+async def registered(service: Service, sources: Sequence[str]) -> dict[str, Publisher]:
+    """All sources, with the types that they publish; heartbeats are those of the day."""
+    types = {name: service.create_type(name, **attributes) for name, attributes in TYPES.items()}
+    return {
+        source: [await service.register_type(types[name], source, heartbeat=None) for name in types_of(source)][-1]
+        for source in sources
+    }
 
 
 def types_of(source: str) -> tuple[str, ...]:
@@ -69,25 +76,25 @@ def types_of(source: str) -> tuple[str, ...]:
     return kinds[source.partition("/")[0]]
 
 
-async def play(setting: Setting) -> list[tuple[str, int, float]]:
-    """Plays the day; returns what each source had shown, and when it said so."""
+async def play(setting: Setting) -> None:
+    """Plays the day, and then says what each source had shown, and when it said so."""
     day = setting.day()
     said = sayings(day)
-    broker = await connect(AT_OFFICE, name="sensors")
     log: list[tuple[str, int, float]] = []
-    say("ready")
-    await asyncio.to_thread(sys.stdin.buffer.readline)
-    end_with_input()
-    began = now()
-    for one in said:
-        due = began + (one.at - day.story.begin) / 1e6 / setting.speed
-        await asyncio.sleep(max(0.0, due - now()))
-        log.append((one.source, one.shown, now()))
-        await publish(broker, one, types_of(one.source))
-    await broker.close()
-    return log
+    async with Service(AT_OFFICE, name="sensors", settings=SETTINGS) as service:
+        publishers = await registered(service, day.sources)
+        say("ready")
+        await asyncio.to_thread(sys.stdin.buffer.readline)
+        end_with_input()
+        began = now()
+        for one in said:
+            due = began + (one.at - day.story.begin) / 1e6 / setting.speed
+            await asyncio.sleep(max(0.0, due - now()))
+            log.append((one.source, one.shown, now()))
+            await publish(publishers[one.source], one.what)
+        say(json.dumps(log))
+        await asyncio.Event().wait()  # sources stay: that they leave is no part of the experiment
 
 
 if __name__ == "__main__":
-    say(json.dumps(asyncio.run(play(Setting.of_json(sys.argv[1])))))
-    sys.stdin.buffer.read()
+    asyncio.run(play(Setting.of_json(sys.argv[1])))

@@ -88,9 +88,9 @@ def sites(air: Air) -> Iterator[Sites]:
     """Namespaces and links; all is gone in the end."""
     with Namespace(OFFICE) as office, Namespace(GATEWAY) as gateway, Namespace("clients") as clients:
         join(office, gateway, WIRED, WIRED_NETWORK)
+        ends = (gateway.pid, clients.pid, air.delay, air.loss)
         relay = subprocess.Popen(
-            [sys.executable, "-m", "penstock.bench.office.relay", RADIO]
-            + [str(gateway.pid), str(clients.pid), str(air.delay), str(air.loss)],
+            [sys.executable, "-m", "penstock.bench.office.relay", RADIO, *map(str, ends)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -138,9 +138,8 @@ def run(setting: Setting, air: Air) -> Outcome:
     """Plays a day, once."""
     with sites(air) as here, TemporaryDirectory(prefix="penstock-office-") as folder, Processes(Path(folder)) as all_of:
         for site in (here.gateway, here.office):
-            all_of.ready(all_of.start(site, "hosting", site.name), "hosting")
+            all_of.ready(all_of.start(site, "hosting", site.name, setting.way), "hosting")
         told = setting.to_json()
-        all_of.ready(all_of.start(here.office, "standing", told), "standing")
         sources = all_of.start(here.office, "playing", told)
         all_of.ready(sources, "playing")
         before = here.counted()

@@ -8,6 +8,7 @@ from typing import Self
 
 from penstock import Composites, detect
 from penstock.algebra.pattern import Pattern
+from penstock.network.node import Settings
 from penstock.scenarios.office.patterns import PAPERS, load
 from penstock.scenarios.office.simulator import Day, simulate
 
@@ -21,7 +22,16 @@ HUB = f"{WIRED_NETWORK}.2:{LEAF_PORT}"
 SENSORS = ("bat", "board", "host")
 """Scenario 2 needs no others."""
 WANTED = "C"
-TYPES = ("BoardOff", "BoardOn", "Login", "Person")
+TYPES: dict[str, dict[str, object]] = {
+    "BoardOff": {"room": str, "content": str},
+    "BoardOn": {"room": str},
+    "Login": {"person": str, "host": str},
+    "Person": {"person": str, "room": str},
+}
+"""What the subscription needs, with the kinds of attributes."""
+SETTINGS = Settings(directory=GATEWAY, beat=5.0, expiry=30.0)
+"""Those of nodes and services: the directory is at the gateway, in the middle."""
+DISTRIBUTION = "minimum_bandwidth"
 
 
 @dataclass(frozen=True)
