@@ -115,9 +115,10 @@ class Work:
         found: list[Composites] = []
         for start in range(0, len(lines), MOST):
             found += self._feed(lines[start : start + MOST])
-        for beat in beats.values():
-            step = self.detecting.leave(beat.source) if beat.left else self.detecting.heartbeat(beat.source, beat.at)
-            found.append(step)
+        promised = {beat.source: beat.at for beat in beats.values() if not beat.left}
+        if promised:
+            found.append(self.detecting.feed([], heartbeats=promised))
+        found += [self.detecting.leave(beat.source) for beat in beats.values() if beat.left]
         return self._outcome(found)
 
     def wait(self) -> Outcome:
