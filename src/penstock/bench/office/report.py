@@ -121,11 +121,11 @@ def markdown(experiment: Experiment, pictures: Sequence[str] = ()) -> str:
         "",
         f"A day of {first.hours:g} hours in the Active Office, {first.speed:g} times as fast as it would pass. Two"
         f" sites with a broker each; subscribers behind a wireless link of {experiment.air.rate},"
-        f" {experiment.air.delay * 1e3:g} ms each way. Subscription C over C1. *Own*: each subscriber hears the primitive"
-        " events and heartbeats that C needs, and detects for itself. *Network*: nodes beside the brokers detect, and"
-        f" subscribers are told composites. Both told every subscriber the same {composites} composites. Bytes are those"
-        " of the interfaces' counters, in thousands; *all* includes what goes between sources, brokers and nodes inside a"
-        " site.",
+        f" {experiment.air.delay * 1e3:g} ms each way. Subscription C over C1. *Own*: each subscriber hears the"
+        " primitive events and heartbeats that C needs, and detects for itself. *Network*: nodes beside the brokers"
+        f" detect, and subscribers are told composites. Both told every subscriber the same {composites} composites."
+        " Bytes are those of the interfaces' counters, in thousands; *all* includes what goes between sources, brokers"
+        " and nodes inside a site.",
         "",
         "| " + " | ".join(HEADS) + " |",
         "|" + " ---: |" * len(HEADS),
