@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -34,6 +34,7 @@ class Composites:
         dropped: How many runs were dropped at a limit.
         incomplete: The runs that came to nothing, if they were asked for.
         late: From a `penstock.Detector`: the events that came too late, why, and by how many microseconds.
+        published: From a detector that publishes: the same composites as records for other detectors.
 
     Anything that takes Arrow takes it as it is.
 
@@ -57,12 +58,14 @@ class Composites:
         dropped: int = 0,
         incomplete: Composites | None = None,
         late: pa.Table | None = None,
+        published: Sequence[dict[str, Any]] = (),
     ) -> None:
         self.table = table
         self.repeated = repeated
         self.dropped = dropped
         self.incomplete = incomplete
         self.late = late
+        self.published = published
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.detection.ordering import output_order
+from penstock.detection.ordering import leaf_ranks, output_order
 from penstock.engine.composed import Composed, labels_of
 from penstock.engine.found import Found, FoundDefinition
 from penstock.engine.kept import Ints, joined, ranges
@@ -42,7 +42,10 @@ class Selection:
         ranks: Ints = np.argsort(np.argsort([one.name.encode() for one in self.definitions]))
         stamps = self._all(lambda one: one.lo), self._all(lambda one: one.hi)
         bounds = np.concatenate([[0], np.cumsum(counts)])
-        return output_order(stamps, self._each(ranks), bounds, self._all(lambda one: one.leaves), words)
+        leaves = self._all(lambda one: one.leaves)
+        if not self.found.in_order:
+            leaves = leaf_ranks(self.found.events, leaves)
+        return output_order(stamps, self._each(ranks), bounds, leaves, words)
 
     def types(self) -> pa.Array:
         """The types."""

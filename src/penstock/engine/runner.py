@@ -14,6 +14,7 @@ from penstock.engine import memory as m
 from penstock.engine.heap import Memory
 from penstock.engine.layout import Layout
 from penstock.engine.memory import NONE, Ints
+from penstock.engine.moves import link_all_made
 from penstock.engine.unite import unite
 from penstock.errors import DataError, StateError
 from penstock.events.times import DAY, EARLIEST, next_clock_time, zone_of
@@ -180,6 +181,7 @@ class Runner:
         made = memory.live(m.MADE_COUNT) + max(runs, min(places, TIDY) // 4)
         if 2 * made >= memory.live(m.MADE_ROOM):
             memory.grow_made(4 * made)
+            link_all_made(memory.arrays)
         if memory.reports and 2 * (memory.live(m.ENDED_COUNT) + 2 * runs) >= memory.live(m.ENDED_ROOM):
             memory.grow_ended(4 * (memory.live(m.ENDED_COUNT) + 2 * runs))
         if memory.timers and max(memory.arrays[m.QUEUE_ENDS][1::2]) + runs >= memory.live(m.QUEUE_ROOM):
@@ -211,7 +213,8 @@ class Runner:
 
     def _taken(self, known: Ints) -> Made:
         """What was made, taken out; what was made at the present instant is remembered where it could be made again."""
-        if self.layout[m.HEAD][m.CONTEXT] == m.CUMULATIVE:
+        cumulative = self.layout[m.HEAD][m.CONTEXT] == m.CUMULATIVE
+        if cumulative:
             self._unite(known)
         memory, selects = self.memory, self.counts[m.SELECTS]
         counts = memory.counts
@@ -224,11 +227,12 @@ class Runner:
         made = Made(
             instance, lo, hi, place, offsets, symbols, labels, selected[:, :, 0].copy(), selected[:, :, 1].copy()
         )
-        kept = 0 if self.counts[m.DISTINCT_RUNS] else last - since
-        if kept:
-            rows[:kept] = rows[last - kept :].copy()
+        kept = 0 if self.counts[m.DISTINCT_RUNS] and not cumulative else last - since
         counts[m.TAKEN] = counts[m.MADE_COUNT] = kept
         counts[m.SINCE] = 0
+        if kept:
+            rows[:kept] = rows[last - kept :].copy()
+            link_all_made(memory.arrays)
         return made
 
     def _unite(self, known: Ints) -> None:

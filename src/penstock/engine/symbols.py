@@ -155,6 +155,10 @@ def select(members: list[Membership], piece: Piece) -> tuple[Chosen, list[Ints]]
     return chosen, bits
 
 
+Shares = tuple[Ints, Ints, Ints]
+"""Symbols, the instance that each concerns (-1: all), and the sets that it is in."""
+
+
 class Delivery:
     """Decides which instances of a program each symbol concerns."""
 
@@ -170,7 +174,7 @@ class Delivery:
             else:
                 self.common |= 1 << number
 
-    def deliver(self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool) -> tuple[Ints, Ints, Ints]:
+    def deliver(self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool) -> Shares:
         """Symbol, instance (-1: all) and sets of each delivery; ``bits`` are the sets of all symbols."""
         if len(self.bound) == 1 and not self.common and bits.all():
             return self._deliver_all(symbols, bits, instances, pool)
@@ -204,9 +208,7 @@ class Delivery:
             found.append((kinds, np.stack([values for _, values in key], axis=1)))
         return found
 
-    def _deliver_all(
-        self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool
-    ) -> tuple[Ints, Ints, Ints]:
+    def _deliver_all(self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool) -> Shares:
         """The same where each symbol is for one instance."""
         (attributes,) = self.bound
         found = [instances.numbers(self._key(chosen, attributes, instances, pool)) for chosen in symbols]
@@ -252,7 +254,7 @@ def _together(arrays: list[Ints]) -> Ints:
     return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
 
 
-def _merged(rows: Ints, numbers: Ints, masks: Ints) -> tuple[Ints, Ints, Ints]:
+def _merged(rows: Ints, numbers: Ints, masks: Ints) -> Shares:
     """One delivery for each symbol and instance."""
     order = np.lexsort((numbers, rows))
     rows, numbers, masks = rows[order], numbers[order], masks[order]

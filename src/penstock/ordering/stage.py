@@ -57,7 +57,8 @@ class Ready:
 class Ordering:
     """Puts events into the order of the input and decides when they are safe to consume, by a policy.
 
-    Times are told, never asked for: ``arrival`` says when something came in, in microseconds. Events have ids.
+    Times are told, never asked for: ``arrival`` says when something came in, in microseconds. Events have ids. With
+    ``whole_instants`` all that ends at one instant is given on together, for those who put it in another order.
 
     >>> from penstock.events.records import from_dicts
     >>> from penstock.ordering.policies import guaranteed
@@ -73,8 +74,11 @@ class Ordering:
     ['B']
     """
 
-    def __init__(self, policy: Policy, sources: Iterable[str] = (), *, held: int = MOST_HELD) -> None:
+    def __init__(
+        self, policy: Policy, sources: Iterable[str] = (), *, held: int = MOST_HELD, whole_instants: bool = False
+    ) -> None:
         self.policy = policy
+        self.whole_instants = whole_instants
         self.limit = held
         self.sources = Sources()
         self.sources.register(sources)
@@ -186,6 +190,7 @@ class Ordering:
         held = self.held.all()
         table = held.events() if held else NOTHING
         values = {name: getattr(self, name) for name in ("limit", "counter", "progress", "now", "newest")}
+        values |= {"whole_instants": self.whole_instants}
         values |= {"policy": str(self.policy), "counters": asdict(self.counters), "there": sorted(self.there)}
         values |= {"frontier": [self.frontier.hi, self.frontier.lo, self.frontier.source.decode()]}
         values |= {"kinds": {name: str(kind) for name, kind in self.kinds.items()}}
@@ -206,7 +211,8 @@ class Ordering:
         ['a']
         """
         values = unpack("ordering stage", state)
-        stage = cls(parse_policy(values["policy"]), held=values["limit"])
+        whole = values.get("whole_instants", False)
+        stage = cls(parse_policy(values["policy"]), held=values["limit"], whole_instants=whole)
         for name in ("counter", "progress", "now", "newest"):
             setattr(stage, name, values[name])
         stage.counters, stage.there = Counters(**values["counters"]), set(values["there"])
@@ -310,6 +316,8 @@ class Ordering:
     def _advance(self, late: Late, arrived: EventTable | None = None) -> Ready:
         """What may be consumed now."""
         bound = self.rule.bound(self.sources, self.now)
+        if self.whole_instants:
+            bound = bound.before_instant()
         progress = max(self.progress, bound.progress if bound.progress < FAR else self.newest)
         if self.on_arrival:
             return self._ready(NOTHING if arrived is None else arrived, 0, progress, late)
