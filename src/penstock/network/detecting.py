@@ -133,7 +133,7 @@ class Work:
         try:
             beat = Beat.of_bytes(body)
         except DataError as error:
-            self._reject(error)
+            self.rejected[error.message] += 1
             return
         known = beats.get(beat.source)
         if known is None or beat.left or beat.at > known.at:
@@ -141,20 +141,23 @@ class Work:
 
     def _feed(self, lines: Sequence[bytes]) -> list[Composites]:
         """What these records complete; one that does not fit the rest is found by halves."""
+        bad: Counter[str] = Counter()
+
+        def reject(error: DataError, count: int = 1) -> None:
+            bad[error.message] += count
+
         try:
-            table = acceptable(read_lines(lines, self._reject), self.types, self._reject, self._heard)
+            table = acceptable(read_lines(lines, reject), self.types, reject, self._heard)
             found = self.detecting.feed(table)
         except DataError as error:
             if len(lines) == 1:
-                self._reject(error)
+                self.rejected[error.message] += 1
                 return []
             half = len(lines) // 2
             return [*self._feed(lines[:half]), *self._feed(lines[half:])]
+        self.rejected += bad
         self.events += len(table)
         return [found]
-
-    def _reject(self, error: DataError, count: int = 1) -> None:
-        self.rejected[error.message] += count
 
     def _outcome(self, steps: Sequence[Composites]) -> Outcome:
         found = [(one.id, to_json(cloudevent(one))) for step in steps for one in step]
