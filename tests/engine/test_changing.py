@@ -9,7 +9,7 @@ from penstock.detection.plan import plan_of
 from penstock.ordering.policies import guaranteed
 
 BEFORE = "Pair := [A(k = $k)] ; [B(k = $k)]\nLong := [Pair(k = $k)] ; [C(k = $k)]\nOther := [D(k = $k)] ; [E(k = $k)]"
-REORDERED = "Other := [D(k = $k)] ; [E(k = $k)]\nNew := [A]\nPair := [A(k = $k)] ; [B(k = $k)]\nLong := [Pair(k = $k)] ; [C(k = $k)]"
+REORDERED = "\n".join(["Other := [D(k = $k)] ; [E(k = $k)]", "New := [A]", *BEFORE.split("\n")[:2]])
 
 
 def event(type: str, at: int, k: Any = "x") -> dict[str, Any]:

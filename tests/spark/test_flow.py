@@ -18,7 +18,7 @@ from penstock.ordering.policies import Policy, parse_policy
 from penstock.spark.flow import HEARTBEAT, Flow, FlowPacker
 from penstock.spark.planning import patterns_of, plans_of, work_of
 from penstock.spark.schema import fitted
-from penstock.spark.beside import tagged
+from penstock.spark.work import tagged
 from penstock.testing.generate import choices, meaningful_pattern, trace
 from tests.engine.conftest import table_of
 

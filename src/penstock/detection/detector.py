@@ -260,9 +260,7 @@ class Detector:
         }
 
     @classmethod
-    def restore(
-        cls, state: bytes | Mapping[str, bytes], *, clock: Callable[[], int] = _now, **reading: Any
-    ) -> Self:
+    def restore(cls, state: bytes | Mapping[str, bytes], *, clock: Callable[[], int] = _now, **reading: Any) -> Self:
         """The detector whose state this is: bytes of `snapshot`, or a store that `save` wrote.
 
         A store is read when its pages are needed, so it must stay as it is until the next `save`.
@@ -289,7 +287,9 @@ class Detector:
         return detector
 
     @classmethod
-    def _loaded(cls, library: Library, values: Mapping[str, Any], carried: list[str] | None, only: tuple[str, ...]) -> Self:
+    def _loaded(
+        cls, library: Library, values: Mapping[str, Any], carried: list[str] | None, only: tuple[str, ...]
+    ) -> Self:
         """A detector from what was saved beside its engine."""
         detector = cls.__new__(cls)
         ordering = Ordering.load(values["ordering"].tobytes())

@@ -21,17 +21,6 @@ COMPOSITE, INCOMPLETE, LATE, STATUS, SKIPPED = "composite", "incomplete", "late"
 _FIELDS = ("type", "source", "id", "seq", "lo", "hi", "reason", "lateness")
 
 
-def tagged(table: pa.Table, kind: str) -> pa.Table:
-    """Results with a column that says what they are; attributes have the names that they have beside it.
-
-    >>> tagged(pa.table({"reason": ["x"]}), COMPOSITE).column_names
-    ['reason_', 'kind']
-    """
-    taken = {tag.name for tag in TAGS} if kind == COMPOSITE else {TAGS[0].name}
-    names = [f"{name}_" if name.rstrip("_") in taken else name for name in table.column_names]
-    return table.rename_columns(names).append_column(TAGS[0].name, pa.repeat(kind, len(table)))
-
-
 def late_rows(late: pa.Table) -> pa.Table:
     """Late events: the reason, in ``at`` how far detection had come, and the event itself as the only part."""
     at = np.asarray(late["hi"].cast(pa.int64())) + np.asarray(late["lateness"])
@@ -40,7 +29,9 @@ def late_rows(late: pa.Table) -> pa.Table:
     own["data"] = data_column(attributes) if attributes else pa.nulls(len(late), pa.string())
     fields = list(PARTS.value_type)
     parts = [own[one.name] if one.name in own else pa.nulls(len(late), one.type) for one in fields]
-    structs = pa.StructArray.from_arrays([part.cast(one.type) for part, one in zip(parts, fields, strict=True)], fields=fields)
+    structs = pa.StructArray.from_arrays(
+        [part.cast(one.type) for part, one in zip(parts, fields, strict=True)], fields=fields
+    )
     bounds = pa.array(np.arange(len(late) + 1, dtype=np.int32))
     rows = late.select(["type", "lo", "hi", "id", "reason"])
     rows = rows.append_column("at", pa.array(at).cast(TIME))
@@ -65,6 +56,11 @@ def status_rows(key: str, pattern: int, status: Status, counters: Counters) -> p
             TAGS[0].name: [STATUS],
         }
     )
+
+
+def changed_rows(key: str, changes: str) -> pa.Table:
+    """Which definitions of a bucket started anew, since they are not those of the checkpoint."""
+    return pa.table({"type": ["penstock.changed"], "id": [key], "reason": [changes], TAGS[0].name: [STATUS]})
 
 
 def skipped_rows(errors: Sequence[str]) -> pa.Table:

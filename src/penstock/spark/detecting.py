@@ -17,7 +17,6 @@ from penstock.spark.planning import Patterns
 from penstock.spark.streaming import detect_stream
 
 
-
 def detect(
     df: DataFrame,
     pattern: Patterns,
@@ -34,6 +33,7 @@ def detect(
     limits: Limits | None = None,
     incomplete: bool = False,
     buckets: int | None = None,
+    unique: bool = False,
     policy: Policy | str | None = None,
     sources: Iterable[str] = (),
     late: bool = False,
@@ -56,6 +56,8 @@ def detect(
             have an underscore more.
         buckets: How many shares the events are divided into. Results do not depend on it. Two for each processor
             unless it is given; of a stream 16, and there it cannot change once the stream has begun.
+        unique: Whether it is known that no two events of a table have the same source and id. Then none is looked
+            for, which saves moving events twice. Events whose ids are made are never looked at for this.
         policy: Of a stream, when an event may be consumed: ``penstock.guaranteed()`` unless another is given.
         sources: Of a stream, those that are waited for from the beginning; others are found by their events.
         late: Whether events of a stream that came too late are wanted too, as rows of the kind ``late``.
@@ -92,4 +94,4 @@ def detect(
     for name, value in (given | {"initial": initial}).items():
         if value:
             raise PenstockError(f"`{name}` is of use for streams only", hint="leave it out: all events are there")
-    return batch.detect(df, pattern, until=until, **options)
+    return batch.detect(df, pattern, until=until, unique=unique, **options)

@@ -6,9 +6,8 @@ state is a store of pages, and a micro-batch reads and writes only those that it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,14 +23,14 @@ from penstock.events.saved import pack, unpack
 from penstock.events.table import EventTable
 from penstock.ordering.policies import Policy
 from penstock.ordering.stage import MOST_HELD, Late, Ordering
-from penstock.spark.beside import late_rows, skipped_rows, status_rows, tagged
+from penstock.spark.beside import COMPOSITE, INCOMPLETE, changed_rows, late_rows, skipped_rows, status_rows
 from penstock.spark.packing import EVENTS, PACKED, ROWS, Packer, Recipe, packed_rows
 from penstock.spark.schema import TAGS, fitted
 from penstock.spark.split import ALL, Group
 from penstock.spark.state import Prefixed
 from penstock.spark.strangers import Own
 from penstock.spark.unpacking import unpack as unpack_events
-from penstock.spark.work import RESULT_ROWS, Work, gathered
+from penstock.spark.work import RESULT_ROWS, Work, gathered, tagged
 
 HEARTBEAT = "penstock.heartbeat"
 """The type of events that say only how far their source has come; as in `penstock detect --follow`."""
@@ -96,15 +95,17 @@ class Flow:
         events = unpack_events(blobs.events, names) if blobs.events else self.work.blank.slice(0, 0)
         events = replace(events, fixed=False)  # that all attributes are there was checked with the plan
         names.heard(int(np.asarray(events.field("hi")).max(initial=EARLIEST)))
-        progress = []
+        progress: list[int] = []
         for number, pattern in group.members:
             whole = self.work.plans[number]
             keys = {name: key for (member, name), key in group.keys.items() if member == number}
             own = Own(keys, bucket - first, size) if group.is_split and group.meets_strangers else None
             plan = Plan(pattern, whole.choice, whole.carry, whole.only, whole.pattern)
             pages = Prefixed(store, f"{number}/")
-            detector = self._detector(plan, pages)
+            detector, changes = self._detector(plan, pages)
             detector.own = own
+            if changes and self.status:
+                yield from self._told(changed_rows(self.keys()[bucket], changes))
             found = detector.feed(events, arrival=arrival, heartbeats=blobs.shown)
             detector.save(pages)
             status = detector.status()
@@ -135,17 +136,19 @@ class Flow:
     def _close(self, group: Group, size: int, names: Names, store: MutableMapping[str, bytes]) -> None:
         store[_BUCKET] = pack("bucket", {"buckets": size, "names": names.generations})
 
-    def _detector(self, plan: Plan, pages: MutableMapping[str, bytes]) -> BucketDetector:
+    def _detector(self, plan: Plan, pages: MutableMapping[str, bytes]) -> tuple[BucketDetector, str]:
+        """The detector of a part of a pattern, and what of the pattern started anew."""
         if "manifest" in pages:
-            return BucketDetector.resumed(plan, self.policy, pages, self.restarts)[0]
-        return BucketDetector.planned(plan, Ordering(self.policy, self.sources, held=self.held))
+            detector, changes = BucketDetector.resumed(plan, self.policy, pages, self.restarts)
+            return detector, str(changes)
+        return BucketDetector.planned(plan, Ordering(self.policy, self.sources, held=self.held)), ""
 
     def _results(self, found: Composites) -> Iterator[pa.Table]:
         """Composites, and the runs that came to nothing if they are wanted."""
         is_tagged = TAGS[0].name in self.work.schema.names
-        yield from self._told(tagged(found.table, "composite") if is_tagged else found.table)
+        yield from self._told(tagged(found.table, COMPOSITE) if is_tagged else found.table)
         if found.incomplete is not None:
-            yield from self._told(tagged(found.incomplete.table, "incomplete"))
+            yield from self._told(tagged(found.incomplete.table, INCOMPLETE))
 
     @staticmethod
     def _own_late(late: pa.Table | None, group: Group, is_first: bool) -> pa.Table:

@@ -103,6 +103,11 @@ def flow_of(
     **options: Any,
 ) -> Flow:
     """What workers must know to detect patterns in events with the columns of a DataFrame; checked as a whole."""
+    if _is_detected(df):
+        raise PenstockError(
+            "this stream is what another `detect` found",
+            hint="patterns over patterns are definitions in one text, such as `Pair := [A] ; [B]` and `[Pair] ; [C]`",
+        )
     if changed not in CHANGES:
         raise PenstockError(f"`changed` is {changed!r}", hint=f"it is one of {', '.join(CHANGES)}")
     raise_ours()
@@ -125,6 +130,12 @@ def flow_of(
         skips=skip_bad,
         restarts=changed == "restart",
     )
+
+
+def _is_detected(df: DataFrame) -> bool:
+    """Whether a stream comes from here: what buckets found was unpacked for it."""
+    plan = getattr(df, "_jdf", None)
+    return plan is not None and f"{unpacked_results.__name__}(" in plan.queryExecution().logical().toString()
 
 
 def streamed(events: DataFrame, flow: Flow) -> DataFrame:
