@@ -250,7 +250,7 @@ class Ordering:
         codes[used] = np.arange(len(used))
         codes = codes[np.asarray(column.indices)]
         before, begun = sources.lowest.ends(numbers).copy(), sources.lowest.beginnings(numbers).copy()
-        unknown = (sources.counts["events"][numbers] == 0) & ~sources.registered[numbers]
+        unknown = (sources.counts["events"][numbers] == 0) & ~sources.registered[numbers] & (before == NEVER)
         last = np.zeros(len(used), np.int64)
         last[codes[run.rows]] = run.rows
         ends, beginnings = times(table, "hi"), times(table, "lo")
