@@ -13,6 +13,7 @@ from penstock.command.demo import demo
 from penstock.command.detect import detect
 from penstock.command.node import node
 from penstock.command.show import show
+from penstock.command.watch import watch
 
 app = typer.Typer(
     name="penstock",
@@ -25,6 +26,7 @@ app.command()(detect)
 app.command()(check)
 app.command()(show)
 app.command()(node)
+app.command()(watch)
 app.add_typer(demo, name="demo")
 app.add_typer(bench, name="bench")
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.brokers.protocol import Broker, Bucket
+from penstock.brokers.tasks import end
 from penstock.errors import BrokerError, PenstockError
 from penstock.network.addresses import (
     ADMINISTRATION,
@@ -33,14 +34,15 @@ from penstock.network.addresses import (
     stream_of,
 )
 from penstock.network.administration import administer
-from penstock.network.agreement import Agreement, Place, View, agree, put_json, write
+from penstock.network.agreement import Agreement, Place, Places, View, agree, put_json, write
 from penstock.network.detecting import Work
 from penstock.network.directory import Detector, Directory, Node, Site
 from penstock.network.plan import Plan
+from penstock.network.planner import plan
 from penstock.network.records import to_json
-from penstock.network.reports import NodeReport, report_of
+from penstock.network.reporting import report_of
+from penstock.network.reports import NodeReport
 from penstock.network.running import SAVE_EVERY, Input, Running
-from penstock.network.simple import plan
 from penstock.network.states import Found, States
 
 _log = logging.getLogger(__name__)
@@ -109,9 +111,7 @@ class NetworkNode:
 
     async def stop(self) -> None:
         """Leave: everything that runs here is handed over."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(*self._tasks)
         for running in list(self.running.values()):
             await running.hand_over()
         self.running.clear()
@@ -120,9 +120,7 @@ class NetworkNode:
 
     async def kill(self) -> None:
         """End as a process does that is killed: nobody is told, and nothing is saved."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(*self._tasks)
         for running in self.running.values():
             await running.stop()
         self.running.clear()
@@ -194,7 +192,8 @@ class NetworkNode:
         for source in set(detector.sources) - set(running.work.record.sources):
             running.work.know(source)
         running.work.record = detector
-        await running.hear(await self._inputs(detector, directory, running.positions))
+        if not await running.hear(await self._inputs(detector, directory, running.positions)):
+            self._again()
 
     async def _begin(self, detector: Detector, directory: Directory) -> Running | None:
         """Starts it anew, or goes on from its last state; None if that must wait for somebody."""
@@ -217,8 +216,10 @@ class NetworkNode:
         after = await self._broker.last(stream_of(self.site))
         if not await running.save():
             return None
-        known = {place.site: place.after for place in self.view.places.get(detector.name, ())} if found else {}
-        await put_json(self._directory, f"places/{detector.name}", {**known, self.site: after})
+        before = {found.saved.site: found.saved.published} if found and found.saved.site != self.site else {}
+        known = Places(self.view.places.get(detector.name, ()) if found else ())
+        places = known.moved(Place(self.site, after, before))
+        await put_json(self._directory, f"places/{detector.name}", to_json(places))
         self.running[detector.name] = running
         running.start(self._ended)
         self.counts["started" if found is None else "taken over"] += 1
@@ -257,7 +258,10 @@ class NetworkNode:
                 name = f"{place.site} {part.detector}"
                 topics = [topic(place.site, part.detector) for topic in (found_topic, progress_topic)]
                 inputs[name] = Input(
-                    place.site, tuple(topics), await self._since(place, part.detector, detector, known)
+                    place.site,
+                    tuple(topics),
+                    await self._since(place, part.detector, detector, known),
+                    {f"{site} {part.detector}": number for site, number in place.before.items()},
                 )
         return inputs
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from penstock.brokers.protocol import Broker
+from penstock.brokers.tasks import end
 from penstock.brokers.wire import batch, packed, structured
 from penstock.errors import DataError
 from penstock.events.event import Event, Value
@@ -120,10 +120,7 @@ class Publisher:
 
     async def rest(self) -> None:
         """Send no more heartbeats."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await end(self._task)
 
     async def _beating(self, period: float) -> None:
         loop = asyncio.get_running_loop()
