@@ -123,6 +123,10 @@ class EventTable:
         attributes = [change(_one(column)) for column in self.attributes.columns]
         return EventTable(fields, pa.table(attributes, schema=self.attributes.schema), self.fixed)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Arrow would send all bytes behind a column, also those of rows that are not in it.
+        return _received, (_sent(self.fields), _sent(self.attributes), self.fixed)
+
     def record(self, row: int) -> Event:
         """The event in a row, as a Python object.
 
@@ -144,6 +148,17 @@ class EventTable:
                     data[row][name] = value
         rows = zip(*(self.field(name).to_pylist() for name in NAMES), data, strict=True)
         return [_event(*row) for row in rows]
+
+
+def _sent(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _received(fields: bytes, attributes: bytes, fixed: bool) -> EventTable:
+    return EventTable(pa.ipc.open_stream(fields).read_all(), pa.ipc.open_stream(attributes).read_all(), fixed)
 
 
 def _event(
