@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self, TypeVar
 
 from penstock.errors import DataError
@@ -262,13 +263,18 @@ class Directory:
         """The directory from what `entries` gave."""
         return cls().put(*(record_of(key, form) for key, form in entries.items()))
 
-    def types_of(self, source: str) -> tuple[str, ...]:
-        """What a source publishes."""
-        return self.sources[source].types
-
     def publishers(self, type: str) -> tuple[str, ...]:
         """The sources of a type, by name."""
-        return tuple(sorted(one.name for one in self.sources.values() if type in one.types))
+        return self.published.get(type, ())
+
+    @cached_property
+    def published(self) -> Mapping[str, tuple[str, ...]]:
+        """All types that sources publish, and who does."""
+        found: dict[str, set[str]] = {}
+        for one in self.sources.values():
+            for type in one.types:
+                found.setdefault(type, set()).add(one.name)
+        return {type: tuple(sorted(found[type])) for type in sorted(found)}
 
 
 def key_of(record: Record) -> str:
