@@ -9,6 +9,7 @@ import typer
 
 from penstock.command.bench import bench
 from penstock.command.check import check
+from penstock.command.demo import demo
 from penstock.command.detect import detect
 from penstock.command.node import node
 from penstock.command.show import show
@@ -26,6 +27,7 @@ app.command()(check)
 app.command()(show)
 app.command()(node)
 app.command()(watch)
+app.add_typer(demo, name="demo")
 app.add_typer(bench, name="bench")
 
 

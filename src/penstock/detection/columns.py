@@ -18,7 +18,8 @@ from penstock.engine.texts import Values
 from penstock.events.table import TIME
 from penstock.events.times import datetime_of
 
-_MIXED = {b"penstock": b"json"}
+MIXED = {b"penstock": b"json"}
+"""What the field of a column says in which values of several kinds are JSON text."""
 
 
 def column_name(attribute: str) -> str:
@@ -52,7 +53,7 @@ def typed_column(name: str, values: Values) -> tuple[pa.Field, pa.Array]:
     """
     kinds = values.there()
     if len(kinds) > 1 and kinds != [vm.INTEGER, vm.FLOAT]:
-        return pa.field(name, pa.string(), metadata=_MIXED), json_values(values)
+        return pa.field(name, pa.string(), metadata=MIXED), json_values(values)
     column = values.column() if kinds else pa.nulls(len(values), pa.string())
     return pa.field(name, column.type), column
 
@@ -60,12 +61,12 @@ def typed_column(name: str, values: Values) -> tuple[pa.Field, pa.Array]:
 def column_values(field: pa.Field, column: pa.ChunkedArray) -> list[Any]:
     """The values of an attribute's column, as they were.
 
-    >>> column_values(pa.field("v", pa.string(), metadata=_MIXED), pa.chunked_array([['1', '"one"']]))
+    >>> column_values(pa.field("v", pa.string(), metadata=MIXED), pa.chunked_array([['1', '"one"']]))
     [1, 'one']
     """
     if field.type == TIME:
         return [None if at is None else datetime_of(at) for at in column.cast(pa.int64()).to_pylist()]
     values: list[Any] = column.to_pylist()
-    if field.metadata == _MIXED:
+    if field.metadata == MIXED:
         return [None if text is None else json.loads(text) for text in values]
     return values

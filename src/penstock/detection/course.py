@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from penstock.detection.composites import Composites
@@ -22,12 +24,14 @@ from penstock.filters.attributes import check_attributes
 class Course:
     """Detects over batches of ordered events, of which no two share an instant.
 
-    ``example`` is a table with the attributes of all events, against which the pattern is checked.
+    ``example`` is a table with the attributes of all events, against which the pattern is checked. ``chosen`` takes
+    from what was found that which is wanted here, if that is not all.
     """
 
-    def __init__(self, plan: Plan, example: EventTable) -> None:
+    def __init__(self, plan: Plan, example: EventTable, chosen: Callable[[Found], Found] | None = None) -> None:
         check_attributes(plan.pattern, example)
-        kinds = kinds_of(plan.pattern)
+        kinds = kinds_of(plan.whole or plan.pattern)
+        self._chosen = chosen
         self._wanted = kinds.only(plan.only)
         _check_carried(plan, example)
         self._engine = Engine(plan.pattern, plan.choice)
@@ -47,6 +51,7 @@ class Course:
         return Composites(self._composites.table(), repeated, dropped=dropped(self._engine), incomplete=incomplete)
 
     def _take(self, found: Found) -> None:
+        found = self._chosen(found) if self._chosen else found
         self._composites.add(Selection(found, self._wanted.attributes))
         if self._incomplete:
             self._incomplete.add(found)

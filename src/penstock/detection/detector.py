@@ -14,7 +14,7 @@ import pyarrow as pa
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
 from penstock.detection.arranging import arranged, held_rows
-from penstock.detection.composites import Composites, composites_table
+from penstock.detection.composites import Composites, Pending
 from penstock.detection.incomplete import IncompleteGathering
 from penstock.detection.kinds import kinds_of
 from penstock.detection.limits import Limits
@@ -27,7 +27,8 @@ from penstock.engine import memory
 from penstock.engine.division import WHOLE, Division
 from penstock.engine.engine import Engine
 from penstock.engine.found import Found
-from penstock.engine.snapshot import Snapshot, from_bytes, restore, save, to_bytes
+from penstock.engine.library import MANIFEST, Library
+from penstock.engine.snapshot import restore, save
 from penstock.errors import DataError, StateError
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
@@ -40,6 +41,7 @@ from penstock.ordering.stage import Late, Ordering, Ready
 from penstock.ordering.status import Status
 
 _STATE = "detector state"
+_OWN = "detector"
 _READING: dict[str, Any] = {"columns": None, "zone": None, "time_unit": None, "clock_error": 0}
 _EARLIEST = memory.NONE + 2
 
@@ -125,7 +127,7 @@ class Detector:
         chosen = parse_policy(policy) if isinstance(policy, str) else policy or guaranteed()
         most = (limits or Limits()).held
         self._set_up(
-            Engine(whole, plan.choice, division),
+            Library(Engine(whole, plan.choice, division)),
             Ordering(
                 chosen,
                 sources,
@@ -145,17 +147,21 @@ class Detector:
         self._clock = clock
 
     def _set_up(
-        self, engine: Engine, ordering: Ordering, *, carried: list[str] | None, only: tuple[str, ...], until: int | None
+        self,
+        library: Library,
+        ordering: Ordering,
+        *,
+        carried: list[str] | None,
+        only: tuple[str, ...],
+        until: int | None,
     ) -> None:
-        kinds = kinds_of(engine.pattern)
-        self._engine, self._ordering = engine, ordering
+        kinds = kinds_of(library.engine.pattern)
+        self._library, self._engine, self._ordering = library, library.engine, ordering
         self._wanted, self._writer = kinds.only(only), PartWriter(kinds, carried)
         self._carried, self._only, self._until = carried, only, until
-        self._timers = engine.timer_names()
+        self._timers = self._engine.timer_names()
         self._ranks = {name: rank for rank, name in self._timers.items()}
         self._names = Names()
-        self._saved: Snapshot | None = None
-        self._stored: dict[str, bytes] = {}
         self._matched = 0
 
     def feed(self, events: Any, *, arrival: int | None = None) -> Composites:
@@ -163,8 +169,8 @@ class Detector:
         table = read_table(events, **self._reading)
         if table.field("id").null_count:
             table = with_ids(table, self._names)
+            self._names.heard(int(np.asarray(table.field("hi")).max()))
         check_attributes(self._engine.pattern, table)
-        self._names.heard(int(np.asarray(table.field("hi")).max(initial=_EARLIEST)))
         return self._consume(self._ordering.feed(table, self._at(arrival)))
 
     def deliver(self, records: Sequence[Mapping[str, Any]], source: str, *, arrival: int | None = None) -> Composites:
@@ -193,8 +199,19 @@ class Detector:
 
     def heartbeat(self, source: str, at: int | str | datetime, *, arrival: int | None = None) -> Composites:
         """A source promises that its later events end after ``at``."""
-        moment = instant(at, self._reading["time_unit"], self._reading["zone"], round_up=False)
-        return self._consume(self._ordering.heartbeat(source, moment, self._at(arrival)))
+        return self.heartbeats({source: at}, arrival=arrival)
+
+    def heartbeats(self, promised: Mapping[str, int | str | datetime], *, arrival: int | None = None) -> Composites:
+        """Several sources promise, each that its later events end after an instant; cheaper than one after the other.
+
+        >>> detector = Detector("[A]", sources=["a", "b"])
+        >>> _ = detector.feed([{"type": "A", "source": "a", "id": "1", "time": 5}])
+        >>> len(detector.heartbeats({"a": 9, "b": 9}))
+        1
+        """
+        unit, zone = self._reading["time_unit"], self._reading["zone"]
+        moments = {source: instant(at, unit, zone, round_up=False) for source, at in promised.items()}
+        return self._consume(self._ordering.heartbeats(moments, self._at(arrival)))
 
     def leave(self, source: str, *, arrival: int | None = None) -> Composites:
         """Nothing more comes from a source."""
@@ -215,10 +232,10 @@ class Detector:
     @property
     def counters(self) -> Counters:
         """How much there was of everything so far."""
-        memories = [one.runner.memory for definition in self._engine.engines for one in definition.detections]
+        runners = [one.runner for definition in self._engine.engines for one in definition.detections]
 
         def total(cell: int) -> int:
-            return sum(one.live(cell) for one in memories)
+            return sum(one.memory.live(cell) for one in runners)
 
         told = self._ordering.counters
         return Counters(
@@ -231,7 +248,7 @@ class Detector:
             replaced=total(memory.REPLACED),
             late=told.late,
             duplicate=told.duplicate,
-            live=total(memory.LIVE),
+            live=total(memory.LIVE) + sum(one.elsewhere for one in runners),
             held=self.status().held,
             delay=told.mean_wait,
         )
@@ -242,24 +259,16 @@ class Detector:
 
     def snapshot(self) -> bytes:
         """The whole state as bytes; `restore` goes on from there, in this version and later ones."""
-        return pack(_STATE, {**self._own(), "engine": _array(to_bytes(self._save()))})
+        return pack(_STATE, {**self._own(), "engine": _array(save(self._library))})
 
     def save(self, store: MutableMapping[str, bytes]) -> list[str]:
-        """Puts the state into a store by pages; returns the names of those that had changed since the last time."""
-        saved = self._save()
-        pages = {f"page {definition} {number}": body for (definition, number), body in saved.pages.items()}
-        pages |= {"detector": pack(_STATE, self._own()), "manifest": saved.manifest}
-        written = sorted(name for name, body in pages.items() if self._stored.get(name) is not body)
-        for name in written:
-            store[name] = pages[name]
-        for name in self._stored.keys() - pages.keys():
-            del store[name]
-        self._stored = pages
-        return written
+        """Puts the state into a store, by pages; returns the names of those that were written.
 
-    def _save(self) -> Snapshot:
-        self._saved = save(self._engine, self._saved)
-        return self._saved
+        Into the store that it was restored from or saved to last it writes only what has changed since.
+        """
+        written = self._library.write(store)
+        store[_OWN] = pack(_STATE, self._own())
+        return sorted([_OWN, *written])
 
     def _own(self) -> dict[str, Any]:
         """What is not the engine's: the ordering stage, and how results are told."""
@@ -279,6 +288,8 @@ class Detector:
     ) -> Detector:
         """The detector whose state this is: bytes of `snapshot`, or a store that `save` wrote.
 
+        A store is read when its pages are needed, so it must stay as it is until the next `save`.
+
         ``reading`` are options that say how events are read from now on (``columns``, ``zone``, ``time_unit``,
         ``clock_error``), where that is to change.
 
@@ -289,19 +300,18 @@ class Detector:
         """
         if isinstance(state, bytes):
             values = unpack(_STATE, state)
-            saved = from_bytes(values["engine"].tobytes())
+            library = restore(values["engine"].tobytes())
         else:
-            if "detector" not in state or "manifest" not in state:
+            if _OWN not in state or MANIFEST not in state:
                 raise StateError("this store holds no state of a detector", hint="give the one that save() wrote to")
-            values = unpack(_STATE, state["detector"])
-            saved = Snapshot(state["manifest"], {_name(key): body for key, body in state.items() if key[:5] == "page "})
+            values = unpack(_STATE, state[_OWN])
+            library = Library.open(state)
         detector = cls.__new__(cls)
         ordering = Ordering.load(values["ordering"].tobytes())
         only, until = tuple(values["only"]), values["until"]
-        detector._set_up(restore(saved), ordering, carried=values["carried"], only=only, until=until)
+        detector._set_up(library, ordering, carried=values["carried"], only=only, until=until)
         detector._names = Names(values["names"])
         detector._matched = values["matched"]
-        detector._saved = saved
         detector._reading = _READING | _read(values.get("reading", {})) | reading
         detector._clock = clock
         return detector
@@ -322,17 +332,16 @@ class Detector:
 
     def _composites(self, found: list[Found], late: Late) -> Composites:
         """What was found, and what came too late."""
-        selection = Selection(found[0], self._wanted.attributes)
-        table = composites_table(selection, self._wanted, self._writer)
-        self._matched += len(table)
+        pending = Pending(Selection(found[0], self._wanted.attributes), self._wanted, self._writer)
+        self._matched += len(pending)
         incomplete = None
         if self._engine.choice.incomplete:
             gathered = IncompleteGathering(self._wanted, self._writer)
             for one in found:
                 gathered.add(one)
             incomplete = gathered.runs()
-        published = self._published(selection) if self._engine.division.publishes else ()
-        return Composites(table, incomplete=incomplete, late=late_table(late), published=published)
+        published = self._published(pending.selection) if self._engine.division.publishes else ()
+        return Composites(pending, incomplete=incomplete, late=lambda: late_table(late), published=published)
 
     def _published(self, selection: Selection) -> list[dict[str, Any]]:
         composites, ranks = Unpacking(selection, self._carried).composites()
@@ -382,18 +391,21 @@ def _own(pattern: Pattern, division: Division) -> tuple[str, ...]:
 
 
 def late_table(late: Late) -> pa.Table:
-    """Late events with the reason and by how much, in microseconds."""
-    fields = late.table.fields.select(["type", "source", "id", "seq", "lo", "hi"])
-    for place, name in ((4, "lo"), (5, "hi")):
-        fields = fields.set_column(place, name, fields[name].cast(TIME))
-    for name in ("type", "source"):
-        fields = fields.set_column(fields.column_names.index(name), name, fields[name].cast(pa.string()))
-    fields = fields.append_column("reason", pa.array(late.reason, pa.string()))
-    fields = fields.append_column("lateness", pa.array(late.lateness, pa.int64()))
+    """Late events with the reason and by how much, in microseconds; an attribute called like a field has an underscore.
+
+    >>> from penstock.events.records import from_dicts
+    >>> event = {"type": "A", "id": "1", "time": 5, "data": {"reason": "none", "reason_": 3}}
+    >>> late_table(Late(from_dicts([event]), ["too late"], np.array([2]))).column_names[-4:]
+    ['reason', 'lateness', 'reason_', 'reason__']
+    """
+    columns: dict[str, Any] = {name: late.table.field(name) for name in ("type", "source", "id", "seq", "lo", "hi")}
+    columns |= {name: columns[name].cast(TIME) for name in ("lo", "hi")}
+    columns |= {name: columns[name].cast(pa.string()) for name in ("type", "source")}
+    columns |= {"reason": pa.array(late.reason, pa.string()), "lateness": pa.array(late.lateness, pa.int64())}
+    taken = frozenset(columns)
     for name in late.table.attributes.column_names:
-        if name not in fields.column_names:
-            fields = fields.append_column(name, late.table.attributes[name])
-    return fields
+        columns[f"{name}_" if name.rstrip("_") in taken else name] = late.table.attribute(name)
+    return pa.table(columns)
 
 
 def _written(reading: dict[str, Any]) -> dict[str, Any]:
@@ -411,8 +423,3 @@ def _read(written: Mapping[str, Any]) -> dict[str, Any]:
 
 def _array(body: bytes) -> Any:
     return np.frombuffer(body, np.uint8)
-
-
-def _name(key: str) -> tuple[int, int]:
-    _, definition, number = key.split(" ")
-    return int(definition), int(number)

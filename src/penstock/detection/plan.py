@@ -25,6 +25,9 @@ from penstock.events.table import EventTable
 class Plan:
     """A pattern, and what was chosen for its detection; ``carry`` and ``only`` are as for `penstock.detect`.
 
+    Where the pattern is only some definitions of one that is detected in several places, ``whole`` is that one: what
+    its results look like is the same everywhere.
+
     >>> from penstock import parse
     >>> plan = Plan(parse("[Open(door = $d)] ; [Close(door = $d)]"), Choice(), carry="person")
     >>> sorted(plan.types), sorted(plan.attributes)
@@ -35,6 +38,7 @@ class Plan:
     choice: Choice
     carry: str | Iterable[str] = "all"
     only: tuple[str, ...] = ()
+    whole: Pattern | None = None
 
     @cached_property
     def carried(self) -> list[str] | None:

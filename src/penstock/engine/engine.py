@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -32,12 +33,20 @@ BATCH = 1 << 17
 """Events of a batch, at first; so that processors' caches hold its symbols, which may be few of the events."""
 RECLAIM = 1 << 16
 """Rows that may be held before it is asked which of them are needed."""
-PIECES = 64
-"""Batches that may be held before they are made one."""
 DEFAULT = Choice()
 NOTHING = np.zeros(0, np.int64)
 Met = tuple[int, Piece]
 """Something that definitions may meet: whose rows, and the rows."""
+
+
+class Fetch(Protocol):
+    """Brings into memory what a definition needs to go on, where a part of its state is elsewhere."""
+
+    def __call__(self, number: int, pieces: list[Piece], until: int) -> None:
+        """For these events, and for the timers before ``until``."""
+
+    def everything(self) -> None:
+        """For whatever may come."""
 
 
 class Engine:
@@ -87,6 +96,13 @@ class Engine:
         self.met = 0
         self.bound = RECLAIM
         self.batch = BATCH
+        self.fetch: Fetch | None = None
+        self.begins = self._ends()
+        self._nothing = self._made([[] for _ in self.programs])
+
+    def _ends(self) -> tuple[int, list[int]]:
+        """The next numbers of events and composites."""
+        return self.events.end, [store.end for store in self.stores]
 
     def timer_names(self) -> dict[int, str]:
         """The timers of all definitions by their ranks among each other, as ``Definition/Timer``."""
@@ -106,10 +122,13 @@ class Engine:
         """Consumes events and fires the timers before ``until``; returns the composites made."""
         self._reclaim()
         number = self.deliveries.take(delivered.composites)
-        begins = [store.end for store in self.stores]
+        self.begins = self._ends()
         first = self.events.end
+        if self.fetch is not None:
+            for definition in range(len(self.engines)):
+                self.fetch(definition, [Piece(table, first)], until)
         self.events.add(table)
-        start = 0
+        before, start = self.met, 0
         while start < max(len(table), 1):
             end = delivered.boundary(len(table), start + self.batch)
             batch = table.slice(start, end - start)
@@ -118,7 +137,9 @@ class Engine:
             is_last = start >= len(table)
             symbols = self._consume(met, until if is_last else int(batch.field("hi")[-1].as_py()))
             self.batch = batch_after(len(batch), symbols)
-        return self._found(begins)
+        if self.met == before:
+            self.events.drop(table)
+        return self._found()
 
     def _delivered(
         self, delivered: Delivered, number: Callable[[Composite], int], start: int, end: int, first: int
@@ -151,12 +172,16 @@ class Engine:
             if engine.program.name in self.division.elsewhere:
                 continue
             wanted = [one for one in met if self._meets(engine.program.name, one[0])]
+            if self.fetch is not None and len(wanted) > 1:
+                self.fetch(number, [piece for _, piece in wanted[1:]], until)
             completed, rows = engine.advance([piece for _, piece in wanted], self.pool, until, number * RANKS)
             for (owner, piece), chosen in zip(wanted, rows, strict=True):
-                self.symbols[number].add(owner, piece.numbers_of(chosen))
-                symbols += len(chosen)
+                if len(chosen):
+                    self.symbols[number].add(owner, piece.numbers_of(chosen))
+                    symbols += len(chosen)
             met_rows.append(rows[0])
-            met += self._composed(number, completed)
+            if len(completed.made):
+                met += self._composed(number, completed)
             if self.choice.incomplete:
                 engine.let_go(max(until - 1, last))
                 self._report(number)
@@ -216,12 +241,14 @@ class Engine:
 
     def finish(self, now: int) -> Found:
         """The input is over: reports the runs that came to nothing, or still wait, if that is wanted."""
-        begins = [store.end for store in self.stores]
+        self.begins = self._ends()
+        if self.fetch is not None:
+            self.fetch.everything()
         for number, engine in enumerate(self.engines):
             engine.finish(now)
             if self.choice.incomplete:
                 self._report(number)
-        return self._found(begins)
+        return self._found()
 
     def _meets(self, name: str, piece: int) -> bool:
         if piece == PRIMITIVE:
@@ -230,29 +257,48 @@ class Engine:
         hidden = made == BARE or made in self.division.inlined
         return made in self.uses[name] or (name in self.any_type and not hidden)
 
-    def _found(self, begins: list[int]) -> Found:
-        definitions = []
-        for number, (store, begin) in enumerate(zip(self.stores, begins, strict=True)):
-            composer = self.composers[number]
-            fresh = composed.join(store.since(begin)) or [composer.nothing()]
-            names, labels = tuple(composer.attributes), tuple(composer.labels)
-            name = self.programs[number].name
-            ended = tuple(self.incomplete[number])
-            self.incomplete[number] = []
-            timers = np.concatenate([NOTHING, *self.timers[number]]) if self.division.publishes else None
-            self.timers[number] = []
-            definitions.append(FoundDefinition(name, names, labels, fresh[0], store.as_it_is(), ended, timers))
-        return Found(tuple(definitions), self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
+    def _found(self) -> Found:
+        begins = self.begins[1]
+        if begins == [store.end for store in self.stores] and not any(self.incomplete):
+            return self._nothing
+        found = self._made(
+            [composed.join(store.since(begin)) for store, begin in zip(self.stores, begins, strict=True)]
+        )
+        self.incomplete, self.timers = [[] for _ in self.programs], [[] for _ in self.programs]
+        return found
+
+    def _made(self, made: list[list[Composed]]) -> Found:
+        """What was made of each definition."""
+        definitions = tuple(self._definition(number, some) for number, some in enumerate(made))
+        return Found(definitions, self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
+
+    def _definition(self, number: int, made: list[Composed]) -> FoundDefinition:
+        """What was found of a definition."""
+        composer = self.composers[number]
+        return FoundDefinition(
+            self.programs[number].name,
+            tuple(composer.attributes),
+            tuple(composer.labels),
+            made[0] if made else composer.nothing(),
+            self.stores[number].as_it_is(),
+            tuple(self.incomplete[number]),
+            np.concatenate([NOTHING, *self.timers[number]]) if self.division.publishes else None,
+        )
 
     def _reclaim(self) -> None:
         """Lets go what no run can need any more, when it is worth the while."""
         for number, store in enumerate(self.stores):
-            if not self.used[number]:
+            if not self.used[number] and store.pieces:
                 store.keep(NOTHING)
-        held = len(self.events) + sum(map(len, self.stores))
-        if held > self.bound or len(self.events.pieces) > PIECES:
+        if self._held() > self.bound:
             keep_needed(self.events, self.stores, self.symbols)
-            self.bound = RECLAIM + 2 * (len(self.events) + sum(map(len, self.stores)))
+            self.bound = RECLAIM + 2 * self._held()
+        self.events.settle()
+        for store in self.stores:
+            store.settle()
+
+    def _held(self) -> int:
+        return len(self.events) + sum(map(len, self.stores))
 
 
 def timers_of(program: Program) -> list[Timer]:

@@ -38,7 +38,7 @@ def with_ids(table: EventTable, seen: MutableMapping[str, int] | None = None) ->
         return table
     absent = ids.is_null()
     numbers = _numbers(table if ids.null_count == len(ids) else table.take(np.flatnonzero(np.asarray(absent))))
-    made = _digits(numbers) if seen is None and not _has_equal(numbers) else _numbered(_digits(numbers), seen)
+    made = _digits(numbers) if seen is None and not _has_equal(numbers) else numbered(_digits(numbers), seen)
     return table.replaced("id", made if len(made) == len(ids) else pc.replace_with_mask(ids, absent, made))
 
 
@@ -47,7 +47,12 @@ def _has_equal(numbers: Words) -> bool:
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
-def _numbered(names: pa.Array, seen: MutableMapping[str, int] | None) -> pa.Array:
+def numbered(names: pa.Array, seen: MutableMapping[str, int] | None = None) -> pa.Array:
+    """Names of which equal ones are told apart by a number; ``seen`` is as in `with_ids`.
+
+    >>> numbered(pa.array(["x", "y", "x"])).to_pylist()
+    ['x', 'y', 'x-2']
+    """
     seen = {} if seen is None else seen
     numbered = []
     for name in names.to_pylist():
@@ -64,8 +69,19 @@ def hashes(table: EventTable) -> list[str]:
     >>> hashes(one) == hashes(two)
     True
     """
-    found: list[str] = _digits(_numbers(table)).to_pylist()
+    found: list[str] = unnumbered(table).to_pylist()
     return found
+
+
+def unnumbered(table: EventTable) -> pa.Array:
+    """The ids that events would get if no two said the same: `numbered` of those of all events makes ids of them.
+
+    >>> from penstock.events.records import from_dicts
+    >>> table = from_dicts([{"type": "A", "time": 5}, {"type": "A", "time": 5}])
+    >>> with_ids(table).field("id") == numbered(unnumbered(table))
+    True
+    """
+    return _digits(_numbers(table))
 
 
 def _numbers(table: EventTable) -> Words:

@@ -1,0 +1,87 @@
+"""Errors that happen inside Spark's workers, as the errors that they are.
+
+A worker can only send text. So our errors are written into it, and when Spark raises on the driver what a worker said,
+the error is made again from there: whoever calls ``collect`` on a result gets a `penstock.DataError` about a bad
+record, as from detection without Spark.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from functools import wraps
+from typing import Any, TypeVar
+
+from pyspark.errors.exceptions import captured
+
+from penstock.errors import BrokerError, DataError, ParseError, PatternError, PenstockError, Place, StateError
+from penstock.events.origin import FileLine
+
+T = TypeVar("T")
+_MARK = re.compile(r"penstock-error:([A-Za-z0-9+/=]+):")
+_KINDS: dict[str, type[PenstockError]] = {
+    kind.__name__: kind for kind in (PenstockError, ParseError, PatternError, DataError, StateError, BrokerError)
+}
+
+
+class WorkerError(Exception):
+    """What a worker raises in the place of an error of ours; its text has all of it.
+
+    >>> made = recovered(str(WorkerError(DataError("row 3: 'time' is missing", hint="give it one"))))
+    >>> print(type(made).__name__, made, sep=": ")
+    DataError: row 3: 'time' is missing
+    hint: give it one
+    """
+
+    def __init__(self, error: PenstockError) -> None:
+        place = None if error.place is None else asdict(error.place)
+        said = {"kind": _kind(error), "message": error.message, "hint": error.hint, "place": place}
+        code = base64.b64encode(json.dumps(said).encode()).decode()
+        super().__init__(f"{error}\npenstock-error:{code}:")
+
+
+def _kind(error: PenstockError) -> str:
+    return next(name for name, kind in reversed(_KINDS.items()) if isinstance(error, kind))
+
+
+def recovered(text: str) -> PenstockError | None:
+    """The error of ours that a text of Spark's tells of; None if it tells of none."""
+    found = _MARK.search(text)
+    if found is None:
+        return None
+    said = json.loads(base64.b64decode(found[1]))
+    place = said["place"] and (FileLine if "number" in said["place"] else Place)(**said["place"])
+    return _KINDS[said["kind"]](said["message"], hint=said["hint"], place=place)
+
+
+def telling(work: Callable[[Iterable[Any]], Iterator[T]]) -> Callable[[Iterable[Any]], Iterator[T]]:
+    """The same work of a worker, with our errors told so that the driver can make them again."""
+
+    @wraps(work)
+    def told(batches: Iterable[Any]) -> Iterator[T]:
+        try:
+            yield from work(batches)
+        except PenstockError as error:
+            raise WorkerError(error) from None
+
+    return told
+
+
+def raise_ours() -> None:
+    """From now on, Spark raises errors of ours as they are; anything else it raises as before."""
+    if not isinstance(captured.convert_exception, _Converting):
+        captured.convert_exception = _Converting(captured.convert_exception)  # type: ignore[assignment]
+
+
+class _Converting:
+    """How Spark makes Python exceptions of Java's, with ours told apart."""
+
+    def __init__(self, convert: Callable[[Any], Any]) -> None:
+        self._convert = convert
+
+    def __call__(self, java: Any) -> Any:
+        converted = self._convert(java)
+        return recovered(str(converted)) or converted

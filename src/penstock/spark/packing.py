@@ -1,0 +1,302 @@
+"""Many events as few blobs: what a bucket needs of a batch is one Arrow IPC stream.
+
+Rows are what costs on Spark, so events cross it packed. A task packs what it reads, batch by batch: for each bucket
+that a batch has events for, one blob. When it is done it packs how far it came, for every bucket: the last stamp of
+each source, so that timers fire where no event arrives; events that no pattern can meet count here too, and nowhere
+else. `penstock.spark.unpacking` is the way back. Nothing here knows Spark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.automaton.compile import compile_pattern
+from penstock.automaton.program import Program
+from penstock.engine.symbols import Membership, Piece, select
+from penstock.events.arrow import from_arrow
+from penstock.events.identity import unnumbered
+from penstock.events.mapping import Columns
+from penstock.events.table import EventTable
+from penstock.spark.keys import NOWHERE, buckets_of
+from penstock.spark.split import ALL, Group, Split, Target
+
+EVENTS, PROGRESS = "events", "progress"
+"""What a blob holds."""
+PACKED = pa.schema([("bucket", pa.int32()), ("kind", pa.string()), ("blob", pa.binary())])
+"""The rows that cross Spark."""
+ROWS = 1 << 18
+"""Rows of a batch that is packed: enough for columns to pay, few enough for the memory that they take."""
+MADE = "made"
+"""The column of blobs that says which ids are hashes of what events say."""
+ATTRIBUTE = "."
+"""What the names of attributes' columns begin with."""
+_FIELDS = ("type", "source", "id", "seq", "lo", "hi", "parts")
+"""What is needed of an event's fields once its id is known."""
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What those who pack must know.
+
+    Attributes:
+        split: How the patterns are shared out.
+        buckets: How many buckets a group has that is split.
+        columns: How events are read from tables.
+        types: The types of events that can be met; None for all.
+        attributes: The attributes of events that are read or carried; None for all.
+        zone: The zone of the patterns.
+    """
+
+    split: Split
+    buckets: int
+    columns: Columns = field(default_factory=Columns)
+    types: frozenset[str] | None = None
+    attributes: frozenset[str] | None = None
+    zone: str = "UTC"
+
+    @property
+    def total(self) -> int:
+        """The buckets of all groups together."""
+        return sum(size for _, size in self.split.places(self.buckets))
+
+
+class Packer:
+    """Packs the events that one task reads.
+
+    >>> from penstock import parse
+    >>> from penstock.spark.split import split
+    >>> pattern = parse("[Open(door = $d)] ; [Close(door = $d)]")
+    >>> packer = Packer(Recipe(split([pattern]), 4, types=frozenset({"Open", "Close"})))
+    >>> table = pa.table({"type": ["Open", "Close", "Other"], "time": [1, 2, 9], "door": ["x", "x", "x"]})
+    >>> packed = packer.pack(table)
+    >>> packed["bucket"].to_pylist(), packed["kind"].to_pylist()
+    ([0], ['events'])
+    >>> packer.finish().num_rows, packer.progress.last
+    (4, 9)
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.progress = Progress()
+        places = recipe.split.places(recipe.buckets)
+        self._routers = [
+            _Router(group, first, size, recipe.zone)
+            for group, (first, size) in zip(recipe.split.groups, places, strict=True)
+        ]
+
+    def pack(self, data: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
+        """The blobs of a batch of rows; a row that is no event is a `penstock.DataError`."""
+        return self.pack_events(from_arrow(data, self.recipe.columns))
+
+    def pack_events(self, table: EventTable) -> pa.RecordBatch:
+        """The same for events that were read already."""
+        self.progress.take(table)
+        events = of_types(table, self.recipe.types)
+        flat = flat_table(events, self.recipe.attributes)
+        return packed_rows(EVENTS, [one for router in self._routers for one in router.packed(events, flat)])
+
+    def finish(self) -> pa.RecordBatch:
+        """The progress of this task, for every bucket."""
+        told = self.progress.to_table()
+        return packed_rows(PROGRESS, [(bucket, told) for bucket in range(self.recipe.total)])
+
+
+def packed_rows(kind: str, blobs: Iterable[tuple[int, pa.Table]]) -> pa.RecordBatch:
+    """Tables as blobs of one kind, a row each, with their buckets; they are written one after the other, once.
+
+    >>> packed_rows(EVENTS, [(3, pa.table({"hi": [5]}))])["bucket"].to_pylist()
+    [3]
+    """
+    buckets, ends, sink = [], [0], pa.BufferOutputStream()
+    for bucket, table in blobs:
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        buckets.append(bucket)
+        ends.append(sink.tell())
+    offsets = pa.array(ends, pa.int32()).buffers()[1]
+    bodies = pa.Array.from_buffers(pa.binary(), len(buckets), [None, offsets, sink.getvalue()])
+    return pa.record_batch([pa.array(buckets, pa.int32()), pa.repeat(kind, len(buckets)), bodies], schema=PACKED)
+
+
+@dataclass
+class Progress:
+    """How far a task came: the last stamp of each source and how many events it had, and how many of each type.
+
+    >>> one, two = Progress({"s": (5, 2)}, Counter(A=2)), Progress({"s": (3, 1), "t": (9, 1)}, Counter(B=2))
+    >>> both = Progress.from_table(one.joined(two).to_table())
+    >>> both.sources, both.last, both.types["B"]
+    ({'s': (5, 3), 't': (9, 1)}, 9, 2)
+    """
+
+    sources: dict[str, tuple[int, int]] = field(default_factory=dict)
+    types: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def last(self) -> int | None:
+        """The largest ``hi`` of all events; None if there were none."""
+        return max((last for last, _ in self.sources.values()), default=None)
+
+    def take(self, table: EventTable) -> None:
+        """More events."""
+        if not len(table):
+            return
+        types, sources = table.field("type"), table.field("source")
+        counts = np.bincount(np.asarray(types.indices), minlength=len(types.dictionary))
+        met = zip(types.dictionary.to_pylist(), counts.tolist(), strict=True)
+        self.types.update({name: number for name, number in met if number})
+        hi = np.asarray(table.field("hi"))
+        if len(sources.dictionary) == 1:
+            self._heard(sources.dictionary[0].as_py(), int(hi.max()), len(hi))
+            return
+        told = pa.table({"source": sources, "hi": hi}).group_by("source").aggregate([("hi", "max"), ("hi", "count")])
+        for name, last, number in zip(*(column.to_pylist() for column in told.columns), strict=True):
+            self._heard(name, last, number)
+
+    def _heard(self, source: str, last: int, number: int) -> None:
+        before, known = self.sources.get(source, (last, 0))
+        self.sources[source] = (max(before, last), known + number)
+
+    def joined(self, other: Progress) -> Progress:
+        """The progress of both together."""
+        both = Progress(dict(self.sources), self.types + other.types)
+        for source, (last, number) in other.sources.items():
+            both._heard(source, last, number)
+        return both
+
+    def to_table(self) -> pa.Table:
+        """As the table of a blob."""
+        names, told = list(self.sources), list(self.sources.values())
+        columns = {
+            "source": pa.array(names, pa.string()),
+            "hi": pa.array([last for last, _ in told], pa.int64()),
+            "events": pa.array([number for _, number in told], pa.int64()),
+        }
+        return pa.table(columns).replace_schema_metadata({"types": json.dumps(self.types)})
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> Progress:
+        """From such a table."""
+        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+        types = Counter[str](json.loads(table.schema.metadata[b"types"]))
+        return cls({source: (last, number) for source, last, number in rows}, types)
+
+
+def of_types(table: EventTable, types: frozenset[str] | None) -> EventTable:
+    """The events of some types; all of them for None."""
+    if types is None:
+        return table
+    column = table.field("type")
+    wanted = np.asarray(pc.is_in(column.dictionary, pa.array(sorted(types), pa.string())))
+    if wanted.all():
+        return table
+    rows = np.flatnonzero(wanted[np.asarray(column.indices)])
+    return table if len(rows) == len(table) else table.take(rows)
+
+
+def flat_table(table: EventTable, attributes: frozenset[str] | None) -> pa.Table:
+    """What is needed of events as the columns of blobs; fields that say nothing are left out.
+
+    Each event has an id here. Those that are made, of all that an event says, are marked, since equal ones can be
+    numbered only where all of them meet.
+    """
+    ids = table.field("id")
+    columns: dict[str, pa.Array] = {name: table.field(name) for name in _FIELDS}
+    if ids.null_count:
+        absent = ids.is_null()
+        made = unnumbered(table if ids.null_count == len(ids) else table.take(np.flatnonzero(np.asarray(absent))))
+        columns["id"] = made if ids.null_count == len(ids) else pc.replace_with_mask(ids, absent, made)
+        columns[MADE] = absent
+    for name in ("seq", "parts"):
+        if columns[name].null_count == len(table):
+            del columns[name]
+    if columns["source"].dictionary.to_pylist() == [""]:
+        del columns["source"]
+    if np.array_equal(np.asarray(columns["lo"]), np.asarray(columns["hi"])):
+        del columns["lo"]
+    for name in table.attributes.column_names:
+        if attributes is None or name in attributes:
+            columns[f"{ATTRIBUTE}{name}"] = table.attribute(name)
+    return pa.table(columns)
+
+
+class _Router:
+    """Finds out which buckets of a group need which events."""
+
+    def __init__(self, group: Group, first: int, size: int, zone: str) -> None:
+        self._group, self._first, self._size = group, first, size
+        self._members = [
+            Membership(program.sets, frozenset(one.name for one in pattern.definitions), zone)
+            for _, pattern in group.members
+            for whole in compile_pattern(pattern)
+            for program in with_sides(whole)
+        ]
+
+    def packed(self, events: EventTable, flat: pa.Table) -> Iterator[tuple[int, pa.Table]]:
+        """The blobs of a batch, each with its bucket; ``flat`` are the columns of the blobs."""
+        rows = select(self._members, Piece(events, 0))[0].rows
+        if not len(rows):
+            return
+        if self._size == 1:
+            yield self._first, _compact(flat.take(pa.array(rows)))
+            return
+        rows, buckets = self._routed(events, rows)
+        order = np.argsort(buckets, kind="stable")
+        sorted_rows = flat.take(pa.array(rows[order]))
+        bounds = np.searchsorted(buckets[order], np.arange(self._size + 1))
+        for bucket, (start, end) in enumerate(pairwise(bounds.tolist())):
+            if end > start:
+                yield self._first + bucket, _compact(sorted_rows.slice(start, end - start))
+
+    def _routed(self, events: EventTable, rows: Ints) -> tuple[Ints, npt.NDArray[np.int16]]:
+        """Rows with their buckets; a row is there once for each bucket that needs it."""
+        types = events.field("type")
+        by_target = self._by_target(types.dictionary.to_pylist())
+        codes = np.asarray(types.indices)[rows]
+        pieces = [self._pairs(events, target, rows[wanted[codes]]) for target, wanted in by_target.items()]
+        chosen, buckets = (np.concatenate([piece[side] for piece in pieces]) for side in (0, 1))
+        if len(pieces) > 1:
+            once = np.unique(chosen * self._size + buckets)
+            chosen, buckets = once // self._size, once % self._size
+        return chosen, buckets.astype(np.int16)
+
+    def _by_target(self, names: Sequence[str]) -> dict[Target, npt.NDArray[np.bool_]]:
+        """For each target, which of these types it is for."""
+        found: dict[Target, npt.NDArray[np.bool_]] = {}
+        for code, name in enumerate(names):
+            for target in self._group.targets(name):
+                found.setdefault(target, np.zeros(len(names), bool))[code] = True
+        return found
+
+    def _pairs(self, events: EventTable, target: Target, rows: Ints) -> tuple[Ints, Ints]:
+        if target == ALL:
+            return np.repeat(rows, self._size), np.tile(np.arange(self._size), len(rows))
+        buckets = buckets_of(events, target, self._size, None if len(rows) == len(events) else rows)
+        somewhere = buckets != NOWHERE
+        return (rows, buckets) if somewhere.all() else (rows[somewhere], buckets[somewhere])
+
+
+def with_sides(program: Program) -> Iterator[Program]:
+    """A program and all sides in it."""
+    yield program
+    for sides in program.sides:
+        for side in sides:
+            yield from with_sides(side)
+
+
+def _compact(table: pa.Table) -> pa.Table:
+    """The table without what of its dictionaries is not used, where that is much."""
+    for place, column in enumerate(table.columns):
+        if pa.types.is_dictionary(column.type) and len(column.chunk(0).dictionary) > len(column):
+            fresh = column.chunk(0).dictionary_decode().dictionary_encode()
+            table = table.set_column(place, table.column_names[place], fresh)
+    return table

@@ -1,0 +1,167 @@
+"""From patterns, options and the columns of a table to the work that is done on Spark. Nothing here knows Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from penstock.algebra.pattern import BARE, Definition, Pattern
+from penstock.automaton.compile import compile_pattern
+from penstock.checks.check import parse
+from penstock.detection.course import Course
+from penstock.detection.kinds import kinds_of
+from penstock.detection.limits import Limits
+from penstock.detection.plan import Plan, plan_of
+from penstock.errors import PatternError, nearest
+from penstock.events.instant import instant
+from penstock.events.mapping import Columns, columns_from
+from penstock.events.table import EventTable
+from penstock.spark.packing import Recipe, with_sides
+from penstock.spark.schema import result_schema
+from penstock.spark.split import split
+from penstock.spark.work import Work
+
+Given = Pattern | str
+Patterns = Given | Sequence[Given] | Mapping[str, Given]
+"""A pattern or its text, several of them, or several by the names that bare ones get."""
+
+
+def patterns_of(given: Patterns) -> tuple[Pattern, ...]:
+    """The patterns that were given, parsed; all of their definitions have different names.
+
+    >>> [one.definitions[0].name for one in patterns_of({"Pair": "[A] ; [B]", "Alone": "[C]"})]
+    ['Pair', 'Alone']
+    """
+    if isinstance(given, Pattern | str):
+        return (_parsed(given),)
+    if isinstance(given, Mapping):
+        patterns = tuple(_renamed(_parsed(one), name) for name, one in given.items())
+    else:
+        patterns = tuple(map(_parsed, given))
+    if not patterns:
+        raise PatternError("there is no pattern", hint="give at least one")
+    counts = Counter(definition.name for pattern in patterns for definition in pattern.definitions)
+    for name, number in counts.items():
+        if number > 1:
+            raise PatternError(
+                f"{number} of the patterns define `{name}`",
+                hint="give bare patterns names, as in {'Pair': '[A] ; [B]', …}" if name == BARE else "rename one",
+            )
+    return patterns
+
+
+def _parsed(given: Given) -> Pattern:
+    return parse(given) if isinstance(given, str) else given
+
+
+def _renamed(pattern: Pattern, name: str) -> Pattern:
+    """The pattern with this name for what has none."""
+    items = tuple(
+        replace(one, name=name, bare=False) if isinstance(one, Definition) and one.name == BARE else one
+        for one in pattern.items
+    )
+    return Pattern(items, pattern.text, pattern.name)
+
+
+def plans_of(
+    patterns: Sequence[Pattern],
+    *,
+    context: str = "continuous",
+    restart: bool = False,
+    zone: str | None = None,
+    carry: str | Iterable[str] = "all",
+    only: Iterable[str] = (),
+    limits: Limits | None = None,
+    incomplete: bool = False,
+) -> tuple[Plan, ...]:
+    """The plan of each pattern, with the options of `penstock.detect`.
+
+    >>> plans = plans_of(patterns_of({"One": "[A]", "Two": "[B]"}), only=["Two"])
+    >>> [plan.only for plan in plans]
+    [('Two',)]
+    """
+    wanted = tuple(only)
+    _check_known(patterns, wanted)
+    plans = []
+    for pattern in patterns:
+        own = tuple(name for name in wanted if name in kinds_of(pattern).attributes)
+        if own or not wanted:
+            plan = plan_of(pattern, context=context, restart=restart, zone=zone, carry=carry, limits=limits,
+                           incomplete=incomplete, only=own)  # fmt: skip
+            plans.append(plan)
+    return tuple(plans)
+
+
+def _check_known(patterns: Sequence[Pattern], wanted: Sequence[str]) -> None:
+    known = [name for pattern in patterns for name in kinds_of(pattern).attributes]
+    for name in wanted:
+        if name not in known:
+            close, listed = nearest(name, known), f"the patterns define {', '.join(known)}"
+            hint = f"did you mean `{close}`? {listed}" if close else listed
+            raise PatternError(f"there is no definition `{name}`", hint=hint)
+
+
+def needs_end(plans: Iterable[Plan]) -> bool:
+    """Whether results depend on when the input ends: timers fire until then, and runs that wait are told of.
+
+    >>> [needs_end(plans_of(patterns_of(text))) for text in ("[A] ; [B]", "([A], [T in {T, B}]){T = 5 s}")]
+    [False, True]
+    """
+    return any(plan.choice.incomplete or _has_timer(plan.pattern) for plan in plans)
+
+
+def _has_timer(pattern: Pattern) -> bool:
+    return any(program.timers for whole in compile_pattern(pattern) for program in with_sides(whole))
+
+
+def mapping_of(
+    columns: Mapping[str, str] | Columns | None,
+    names: Sequence[str],
+    zone: str | None,
+    time_unit: str | None,
+    clock_error: int,
+) -> Columns:
+    """How the events of a table with these columns are read; arguments as for `penstock.detect`."""
+    if isinstance(columns, Columns):
+        return columns
+    return columns_from(columns or {}, names, zone=zone, time_unit=time_unit, clock_error=clock_error)
+
+
+def work_of(
+    plans: Sequence[Plan],
+    blank: EventTable,
+    columns: Columns,
+    buckets: int,
+    until: int | str | datetime | None = None,
+) -> Work:
+    """The work that finds what plans say in events with the attributes of a blank table; checked as a whole.
+
+    >>> import pyarrow as pa
+    >>> from penstock.events.arrow import from_arrow
+    >>> blank = from_arrow(pa.schema([("type", pa.string()), ("time", pa.int64()), ("k", pa.int64())]).empty_table())
+    >>> work = work_of(plans_of(patterns_of("[A(k = $k)] ; [B(k = $k)]")), blank, Columns(), 4)
+    >>> work.schema.names, work.recipe.total
+    (['type', 'lo', 'hi', 'k', 'id', 'parts'], 4)
+    """
+    for plan in plans:
+        Course(plan, blank)
+    patterns = [plan.pattern for plan in plans]
+    is_tagged = any(plan.choice.incomplete for plan in plans)
+    only = [name for plan in plans for name in plan.only]
+    recipe = Recipe(
+        split(patterns),
+        buckets,
+        columns,
+        types=_union([plan.types for plan in plans]),
+        attributes=_union([plan.attributes for plan in plans]),
+        zone=plans[0].choice.zone,
+    )
+    end = None if until is None else instant(until, None, columns.zone, round_up=True)
+    return Work(recipe, tuple(plans), blank, result_schema(patterns, blank, only, is_tagged=is_tagged), end)
+
+
+def _union(some: Sequence[frozenset[str] | None]) -> frozenset[str] | None:
+    """All that any wants; None is everything."""
+    return None if None in some else frozenset[str]().union(*(one for one in some if one is not None))

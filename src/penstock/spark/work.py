@@ -1,0 +1,119 @@
+"""What Spark's workers do: read and pack, then unpack, order and detect. Nothing here knows Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.detection.composites import Composites
+from penstock.detection.course import Course
+from penstock.detection.local import NEVER
+from penstock.detection.plan import Plan
+from penstock.events.table import EventTable
+from penstock.spark.packing import ROWS, Packer, Recipe
+from penstock.spark.schema import TAGS, fitted
+from penstock.spark.split import Group
+from penstock.spark.strangers import Own
+from penstock.spark.unpacking import Unpacked
+
+RESULT_ROWS = 1 << 14
+"""Composites of a batch of results, which are nested and take much more room than events."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be found, and how events find their way to where it is.
+
+    Attributes:
+        recipe: How events are packed.
+        plans: What is detected, for each pattern.
+        blank: A table without events that has all their attributes.
+        schema: The columns of results.
+        until: When the input ends for timers, if later than its last event.
+        tells_progress: Whether those who pack say how far they came.
+    """
+
+    recipe: Recipe
+    plans: tuple[Plan, ...]
+    blank: EventTable
+    schema: pa.Schema
+    until: int | None = None
+    tells_progress: bool = True
+
+    def pack(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The events of one task, packed."""
+        packer = Packer(self.recipe)
+        for table in gathered(batches, ROWS):
+            yield packer.pack(table)
+        if self.tells_progress:
+            yield packer.finish()
+
+    def detect(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """What is found in the events of one bucket, as rows of the schema."""
+        is_tagged = TAGS[0].name in self.schema.names
+        for found in self.found(batches):
+            table = found.table
+            if is_tagged:
+                table = _tagged(table, "composite")
+            yield from fitted(table, self.schema).to_batches(RESULT_ROWS)
+            if found.incomplete is not None:
+                yield from fitted(_tagged(found.incomplete.table, "incomplete"), self.schema).to_batches(RESULT_ROWS)
+
+    def found(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Composites]:
+        """What is found in the events of one bucket, for each pattern that is detected there."""
+        bucket, unpacked = None, Unpacked()
+        for batch in batches:
+            if len(batch):
+                bucket = batch["bucket"][0].as_py()
+                unpacked.take(batch)
+        if bucket is None:
+            return
+        events, _ = unpacked.events()
+        ends = (unpacked.progress.last, self.until, int(np.asarray(events.field("hi")).max(initial=NEVER)))
+        last = max(end for end in ends if end is not None)
+        for course in self._courses(bucket):
+            course.feed(events, last + 1)
+            yield course.finish(last)
+
+    def _courses(self, bucket: int) -> Iterator[Course]:
+        """The detections of a bucket."""
+        group, first, size = self._place(bucket)
+        for number, pattern in group.members:
+            whole = self.plans[number]
+            plan = Plan(pattern, whole.choice, whole.carry, whole.only, whole.pattern)
+            keys = {name: key for (member, name), key in group.keys.items() if member == number}
+            own = Own(keys, bucket - first, size) if group.is_split and group.meets_strangers else None
+            yield Course(plan, self.blank, own)
+
+    def _place(self, bucket: int) -> tuple[Group, int, int]:
+        split = self.recipe.split
+        for group, (first, size) in zip(split.groups, split.places(self.recipe.buckets), strict=True):
+            if first <= bucket < first + size:
+                return group, first, size
+        raise ValueError(f"there is no bucket {bucket}")
+
+
+def gathered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
+    """Batches put together to tables of at least so many rows, but for the last one.
+
+    >>> [len(table) for table in gathered([pa.record_batch({"a": [1, 2]})] * 3, 3)]
+    [4, 2]
+    """
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= rows:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _tagged(table: pa.Table, kind: str) -> pa.Table:
+    """The table with a column that says what its rows are; attributes have the names that they have beside it."""
+    taken = {tag.name for tag in TAGS} if kind == "composite" else {TAGS[0].name}
+    names = [f"{name}_" if name.rstrip("_") in taken else name for name in table.column_names]
+    return table.rename_columns(names).append_column(TAGS[0].name, pa.repeat(kind, len(table)))

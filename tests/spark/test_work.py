@@ -1,0 +1,74 @@
+"""The work of Spark's workers without Spark: whatever the partitions and buckets, the same as in one process."""
+
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+import penstock as ps
+from penstock.algebra.pattern import Pattern
+from penstock.errors import DataError
+from penstock.events.event import Event
+from penstock.events.table import EventTable
+from penstock.spark.packing import Packer
+from penstock.spark.planning import plans_of, work_of
+from penstock.spark.schema import fitted
+from penstock.spark.work import Work
+from penstock.testing.strategies import choices, meaningful_patterns, traces
+from tests.engine.conftest import rows
+
+
+def detected(work: Work, pieces: list[EventTable]) -> pa.Table:
+    """What the workers find if each piece is read by one task."""
+    packed = []
+    for piece in pieces:
+        packer = Packer(work.recipe)
+        packed += [packer.pack_events(piece), packer.finish()]
+    whole = pa.Table.from_batches(packed)
+    found = []
+    for bucket in range(work.recipe.total):
+        mine = whole.filter(pa.compute.equal(whole["bucket"], bucket))
+        found += work.detect(mine.to_batches())
+    return pa.Table.from_batches(found, schema=work.schema)
+
+
+def cut(table: EventTable, random: Random, pieces: int) -> list[EventTable]:
+    """The rows in any order, in so many pieces."""
+    order = list(range(len(table)))
+    random.shuffle(order)
+    return [table.take(order[number::pieces]) for number in range(pieces)]
+
+
+def content(table: pa.Table) -> list[str]:
+    return sorted(map(repr, table.to_pylist()))
+
+
+def same_as_local(pattern: Pattern, table: EventTable, random: Random, buckets: int, **options: Any) -> None:
+    until = options.pop("until", None)
+    plans = plans_of([pattern], **options)
+    table = EventTable(table.fields, table.attributes, fixed=False)
+    work = work_of(plans, table.slice(0, 0), ps.events.mapping.Columns(), buckets, until)
+    found = detected(work, cut(table, random, random.randint(1, 3)))
+    local = ps.detect(table, pattern, until=until, **options)
+    assert content(found) == content(fitted(local.table, work.schema))
+
+
+@given(
+    pattern=meaningful_patterns(),
+    trace=traces(),
+    options=choices(),
+    random=st.randoms(use_true_random=False),
+    buckets=st.integers(1, 5),
+)
+def test_buckets_and_partitions_change_nothing(
+    pattern: Pattern, trace: list[Event], options: dict[str, Any], random: Random, buckets: int
+) -> None:
+    limits = ps.Limits(runs_per_instance=options.get("runs_per_instance"), age=options.get("age") or None)
+    more = {name: value for name, value in options.items() if name in ("context", "restart", "until")}
+    try:
+        table = rows(trace)
+        same_as_local(pattern, table, random, buckets, limits=limits, **more)
+    except (DataError, MemoryError):
+        return
