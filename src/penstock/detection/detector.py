@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Self
@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
-from penstock.detection.composites import Composites, composites_table
+from penstock.detection.arranging import arranged, held_rows
+from penstock.detection.composites import Composites, Pending
 from penstock.detection.incomplete import IncompleteGathering
 from penstock.detection.kinds import kinds_of
 from penstock.detection.limits import Limits
@@ -21,13 +22,15 @@ from penstock.detection.local import read_table
 from penstock.detection.parts import PartWriter
 from penstock.detection.plan import Plan, plan_of
 from penstock.detection.selection import Selection
+from penstock.detection.wire import Unpacking, to_record
 from penstock.engine import memory
 from penstock.engine.changing import Changes, carried_over, changes_of
+from penstock.engine.division import WHOLE, Division
 from penstock.engine.engine import Engine
 from penstock.engine.found import Found
 from penstock.engine.library import MANIFEST, Library
 from penstock.engine.snapshot import restore, save
-from penstock.errors import StateError
+from penstock.errors import DataError, StateError
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns
@@ -82,6 +85,8 @@ class Detector:
         policy: When an event may be consumed: ``penstock.guaranteed()`` unless another is given; text will do.
         sources: Those that are waited for from the beginning; others are found by their events.
         clock: Tells the time in microseconds, for policies that wait; what comes in may say its own ``arrival``.
+        division: Which definitions are detected elsewhere, so that their composites come by `deliver`, and whether
+            composites are published for other detectors.
 
     The other options are those of `penstock.detect`.
 
@@ -113,6 +118,7 @@ class Detector:
         time_unit: str | None = None,
         clock_error: int = 0,
         clock: Callable[[], int] = _now,
+        division: Division = WHOLE,
     ) -> None:
         whole = parse(pattern) if isinstance(pattern, str) else pattern
         plan = plan_of(
@@ -122,10 +128,15 @@ class Detector:
         chosen = parse_policy(policy) if isinstance(policy, str) else policy or guaranteed()
         most = (limits or Limits()).held
         self._set_up(
-            Library(Engine(whole, plan.choice)),
-            Ordering(chosen, sources, held=2**62 if most is None else most),
+            Library(Engine(whole, plan.choice, division)),
+            Ordering(
+                chosen,
+                sources,
+                held=2**62 if most is None else most,
+                whole_instants=bool(division.elsewhere),
+            ),
             carried=plan.carried,
-            only=plan.only,
+            only=plan.only or _own(whole, division),
             until=None if until is None else instant(until, None, zone, round_up=True),
         )
         self._reading: dict[str, Any] = {
@@ -164,6 +175,8 @@ class Detector:
         self._library, self._engine, self._ordering = library, library.engine, ordering
         self._wanted, self._writer = kinds.only(only), PartWriter(kinds, carried)
         self._carried, self._only, self._until = carried, only, until
+        self._timers = self._engine.timer_names()
+        self._ranks = {name: rank for rank, name in self._timers.items()}
         self._names = Names()
         self._matched = 0
 
@@ -179,10 +192,34 @@ class Detector:
         table = read_table(events, **self._reading)
         if table.field("id").null_count:
             table = with_ids(table, self._names)
+            self._names.heard(int(np.asarray(table.field("hi")).max()))
         check_attributes(self._engine.pattern, table)
-        self._names.heard(int(np.asarray(table.field("hi")).max(initial=_EARLIEST)))
         beats = {source: self._moment(at) for source, at in (heartbeats or {}).items()}
         return self._consume(self._ordering.feed(table, self._at(arrival), beats))
+
+    def deliver(self, records: Sequence[Mapping[str, Any]], source: str, *, arrival: int | None = None) -> Composites:
+        """Composites came that another detector has published; ``source`` is its name, as in `heartbeat`.
+
+        >>> from penstock.engine.division import Division
+        >>> text = "Pair := [A] ; [B]\\n[Pair] ; [C]"
+        >>> pairs = Detector(text, only=["Pair"], division=Division(publishes=True))
+        >>> found = pairs.feed([{"type": name, "source": "s", "id": name, "time": at} for at, name in enumerate("AB")])
+        >>> whole = Detector(text, sources=["penstock/Pair", "s"], division=Division(frozenset(["Pair"])))
+        >>> _ = whole.deliver(found.published, "penstock/Pair")
+        >>> _ = whole.feed([{"type": "C", "source": "s", "id": "C", "time": 5}]), whole.heartbeat("s", at=5)
+        >>> [[part.type for part in one.parts] for one in whole.heartbeat("penstock/Pair", at=5)]
+        [['Pair', 'C']]
+        """
+        table = held_rows(records, source, self._engine.division.elsewhere)
+        return self._consume(self._ordering.feed(table, self._at(arrival)))
+
+    @property
+    def frontier(self) -> int | None:
+        """How far it has come: what it publishes later ends after this instant; None before it has come anywhere.
+
+        Whoever hears its composites takes it as a heartbeat of this detector.
+        """
+        return self._ordering.progress - 1 if self._ordering.progress > _EARLIEST else None
 
     def heartbeat(self, source: str, at: int | str | datetime, *, arrival: int | None = None) -> Composites:
         """A source promises that its later events end after ``at``."""
@@ -203,7 +240,8 @@ class Detector:
         """The input is over: everything that is held is consumed, and timers up to its end fire."""
         ready = self._ordering.finish()
         end = ready.progress - 1 if self._until is None else max(ready.progress - 1, self._until)
-        found = [self._engine.feed(ready.table, max(end + 1, _EARLIEST)), self._engine.finish(max(end, _EARLIEST))]
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._rank)
+        found = [self._engine.feed(table, max(end + 1, _EARLIEST), delivered), self._engine.finish(max(end, _EARLIEST))]
         return self._composites(found, ready.late)
 
     @property
@@ -332,20 +370,31 @@ class Detector:
 
     def _consume(self, ready: Ready) -> Composites:
         self._names.passed(ready.progress)
-        return self._composites([self._engine.feed(ready.table, max(ready.progress, _EARLIEST))], ready.late)
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._rank)
+        return self._composites([self._engine.feed(table, max(ready.progress, _EARLIEST), delivered)], ready.late)
+
+    def _rank(self, timer: str) -> int:
+        """The rank of a timer that completed a composite."""
+        if timer not in self._ranks:
+            raise DataError(f"no timer {timer!r} is known here", hint="place is Definition/Timer")
+        return self._ranks[timer]
 
     def _composites(self, found: list[Found], late: Late) -> Composites:
         """What was found, and what came too late."""
-        selection = Selection(found[0], self._wanted.attributes)
-        table = composites_table(selection, self._wanted, self._writer)
-        self._matched += len(table)
+        pending = Pending(Selection(found[0], self._wanted.attributes), self._wanted, self._writer)
+        self._matched += len(pending)
         incomplete = None
         if self._engine.choice.incomplete:
             gathered = IncompleteGathering(self._wanted, self._writer)
             for one in found:
                 gathered.add(one)
             incomplete = gathered.runs()
-        return Composites(table, incomplete=incomplete, late=late_table(late))
+        published = self._published(pending.selection) if self._engine.division.publishes else ()
+        return Composites(pending, incomplete=incomplete, late=lambda: late_table(late), published=published)
+
+    def _published(self, selection: Selection) -> list[dict[str, Any]]:
+        composites, ranks = Unpacking(selection, self._carried).composites()
+        return [to_record(one, self._timers.get(rank)) for one, rank in zip(composites, ranks.tolist(), strict=True)]
 
 
 class Names(MutableMapping[str, int]):
@@ -384,6 +433,12 @@ class Names(MutableMapping[str, int]):
         return len(list(iter(self)))
 
 
+def _own(pattern: Pattern, division: Division) -> tuple[str, ...]:
+    """The definitions whose composites are given where nothing was said; none is named if that is all of them."""
+    hidden = division.elsewhere | division.inlined
+    return tuple(one.name for one in pattern.definitions if one.name not in hidden) if hidden else ()
+
+
 def _changed(changes: Changes) -> StateError:
     same = f"; runs of {', '.join(f'`{name}`' for name in changes.same)} would go on" if changes.same else ""
     return StateError(
@@ -393,18 +448,21 @@ def _changed(changes: Changes) -> StateError:
 
 
 def late_table(late: Late) -> pa.Table:
-    """Late events with the reason and by how much, in microseconds."""
-    fields = late.table.fields.select(["type", "source", "id", "seq", "lo", "hi"])
-    for place, name in ((4, "lo"), (5, "hi")):
-        fields = fields.set_column(place, name, fields[name].cast(TIME))
-    for name in ("type", "source"):
-        fields = fields.set_column(fields.column_names.index(name), name, fields[name].cast(pa.string()))
-    fields = fields.append_column("reason", pa.array(late.reason, pa.string()))
-    fields = fields.append_column("lateness", pa.array(late.lateness, pa.int64()))
+    """Late events with the reason and by how much, in microseconds; an attribute called like a field has an underscore.
+
+    >>> from penstock.events.records import from_dicts
+    >>> event = {"type": "A", "id": "1", "time": 5, "data": {"reason": "none", "reason_": 3}}
+    >>> late_table(Late(from_dicts([event]), ["too late"], np.array([2]))).column_names[-4:]
+    ['reason', 'lateness', 'reason_', 'reason__']
+    """
+    columns: dict[str, Any] = {name: late.table.field(name) for name in ("type", "source", "id", "seq", "lo", "hi")}
+    columns |= {name: columns[name].cast(TIME) for name in ("lo", "hi")}
+    columns |= {name: columns[name].cast(pa.string()) for name in ("type", "source")}
+    columns |= {"reason": pa.array(late.reason, pa.string()), "lateness": pa.array(late.lateness, pa.int64())}
+    taken = frozenset(columns)
     for name in late.table.attributes.column_names:
-        if name not in fields.column_names:
-            fields = fields.append_column(name, late.table.attributes[name])
-    return fields
+        columns[f"{name}_" if name.rstrip("_") in taken else name] = late.table.attribute(name)
+    return pa.table(columns)
 
 
 def _written(reading: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from penstock.engine import memory as m
 from penstock.engine.definition import Choice
 from penstock.engine.directory import OVER, PAGE, PER_PAGE, RUNS, STALE, TIMER, Chunk, Directory
+from penstock.engine.division import Division
 from penstock.engine.engine import Engine
 from penstock.engine.memory import Ints
 from penstock.engine.pages import Book, Page, key_hashes, with_pool
@@ -62,7 +63,8 @@ class Library:
     def open(cls, store: Mapping[str, bytes], per_page: int = PER_PAGE) -> Library:
         """The engine whose state this is, to go on from there; its pages are read when they are needed."""
         manifest = unpack("detector", store[MANIFEST])
-        library = cls(Engine(parse_syntax(manifest["pattern"]), Choice(**manifest["choice"])), per_page)
+        pattern, choice = parse_syntax(manifest["pattern"]), Choice(**manifest["choice"])
+        library = cls(Engine(pattern, choice, _division(manifest)), per_page)
         library.store = store
         library._read_manifest(manifest)
         return library
@@ -246,6 +248,9 @@ class Library:
             {
                 "pattern": print_pattern(engine.pattern),
                 "choice": asdict(engine.choice),
+                "elsewhere": sorted(engine.division.elsewhere),
+                "inlined": sorted(engine.division.inlined),
+                "publishes": engine.division.publishes,
                 "fed": engine.fed,
                 "met_events": engine.met,
                 "events": engine.events.end,
@@ -257,3 +262,8 @@ class Library:
                 **{f"directory.{number}": directory.rows for number, directory in enumerate(self.directories)},
             },
         )
+
+
+def _division(manifest: Mapping[str, Any]) -> Division:
+    elsewhere, inlined = (frozenset(manifest.get(name, ())) for name in ("elsewhere", "inlined"))
+    return Division(elsewhere, inlined, manifest.get("publishes", False))

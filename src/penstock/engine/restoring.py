@@ -9,6 +9,7 @@ from penstock.engine.composed import Composed
 from penstock.engine.definition import DefinitionEngine, Detection
 from penstock.engine.heap import RUNS
 from penstock.engine.memory import Ints
+from penstock.engine.moves import link_all_made
 from penstock.engine.pages import COMPOSED, RUN_COLUMNS, Page
 from penstock.engine.store import Symbols
 from penstock.events.table import EventTable
@@ -117,6 +118,7 @@ def _restore_common(one: Detection, number: int, page: Page, slots: Ints, engine
         made[:, m.MADE_NODE] = page[f"{number}.last.node"]
     memory.counts[m.MADE_COUNT] = memory.counts[m.TAKEN] = len(made)
     memory.counts[m.SINCE] = 0
+    link_all_made(memory.arrays)
 
 
 def _restore_queues(one: Detection, clocks: Ints, owners: Ints) -> None:
