@@ -101,7 +101,7 @@ def test_a_stream_goes_on_where_history_ended(spark: SparkSession, tmp_path: Pat
     expected = sorted(local.feed(records).table["id"].to_pylist())
     found = [row["id"] for row in past.composites.select("id").collect()] + [row["id"] for row in stream.rows()]
     assert sorted(found) == expected
-    assert len(expected) == 4
+    assert len(expected) == 3
     assert past.composites.count() == 1
 
 

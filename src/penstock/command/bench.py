@@ -32,6 +32,13 @@ class Kind(StrEnum):
     DENSE = "dense"
 
 
+class SparkPart(StrEnum):
+    """What is measured on Spark."""
+
+    TABLES = "tables"
+    STREAMS = "streams"
+
+
 class QueryName(StrEnum):
     """Which queries."""
 
@@ -197,6 +204,7 @@ def spark(
     stream: Annotated[list[Kind] | None, _choice(None, "Only this kind of table; else dense.")] = None,
     query: Annotated[list[SparkQuery] | None, _choice(None, "Only this query; else all.")] = None,
     cores: Annotated[list[int] | None, _choice("N", "Processors that Spark uses; else 1 and 2.", min=1)] = None,
+    part: Annotated[list[SparkPart] | None, _choice(None, "Only this; else tables and streams.")] = None,
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="The best of so many counts.")] = 2,
     data: Annotated[Path | None, _writing("FOLDER", "Keep the generated files there; else they go.")] = None,
     as_json: Annotated[Path | None, _writing("FILE", "The raw numbers.", "--json")] = None,
@@ -204,7 +212,8 @@ def spark(
 ) -> None:
     """Measure detection over tables on Spark beside window functions by hand, Spark's own sort, and one process.
 
-    All read the same Parquet files and find the same number of matches, which is checked.
+    All read the same Parquet files and find the same number of matches, which is checked. Then detection over streams,
+    with as many runs waiting as there are keys, beside a native aggregation and beside a stateful processor by hand.
 
     [bold]A minute or two:[/]
 
@@ -225,6 +234,7 @@ def spark(
                 streams=tuple(stream or (Kind.DENSE,)),
                 queries=tuple(query or ()),
                 cores=tuple(cores or (1, 2)),
+                parts=tuple(part or SparkPart),
                 rounds=rounds,
                 data=data,
                 json=as_json,

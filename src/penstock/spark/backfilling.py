@@ -18,11 +18,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from penstock.errors import PenstockError
 from penstock.spark.batch import warn_of_one_bucket
-from penstock.spark.columns import needed_columns, quoted
 from penstock.spark.failures import telling
-from penstock.spark.flow import KEYED, Flow, packed_results, unpacked_results
+from penstock.spark.flow import Flow, packed_results, unpacked_results
 from penstock.spark.planning import Patterns
-from penstock.spark.streaming import flow_of
+from penstock.spark.streaming import flow_of, packed_by
 
 LEFT = pa.schema([("key", pa.string()), ("name", pa.string()), ("body", pa.binary())])
 """What buckets leave: pages by name, and what they found, under no name."""
@@ -61,9 +60,7 @@ def backfill(df: DataFrame, pattern: Patterns, **options: Any) -> Backfill:
         raise PenstockError("history is a table, and this DataFrame is a stream", hint="read it with spark.read")
     flow = flow_of(df, pattern, **options)
     warn_of_one_bucket(flow.work)
-    chosen = df.select([quoted(name) for name in needed_columns(df.schema, flow.work.recipe)])
-    packed = chosen.mapInArrow(telling(flow.pack), from_arrow_schema(KEYED))
-    moved = packed.repartitionById(flow.work.recipe.total, f.col("bucket"))
+    moved = packed_by(df, flow).repartitionById(flow.work.recipe.total, f.col("bucket"))
     left = moved.mapInArrow(telling(_Buckets(flow, time.time_ns() // 1000)), from_arrow_schema(LEFT)).persist()
     found = left.where(f.col("name") == "").select(f.col("body").alias("blob"))
     composites = found.mapInArrow(unpacked_results, from_arrow_schema(flow.work.schema))

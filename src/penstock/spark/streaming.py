@@ -149,10 +149,17 @@ def _is_detected(df: DataFrame) -> bool:
     return plan is not None and f"{unpacked_results.__name__}(" in plan.queryExecution().logical().toString()
 
 
+def packed_by(events: DataFrame, flow: Flow) -> DataFrame:
+    """The events of a DataFrame in blobs for the buckets of a flow; columns that nobody needs are left behind."""
+    names = needed_columns(events.schema, flow.work.recipe)
+    reading = replace(flow, work=flow.work.reading(len(names) < len(events.columns)))
+    chosen = events.select([quoted(name) for name in names])
+    return chosen.mapInArrow(telling(reading.pack), from_arrow_schema(KEYED))
+
+
 def streamed(events: DataFrame, flow: Flow, initial: DataFrame | None = None) -> DataFrame:
     """What a flow finds in a streaming DataFrame; ``initial`` has the pages of buckets to begin with."""
-    chosen = events.select([quoted(name) for name in needed_columns(events.schema, flow.work.recipe)])
-    packed = chosen.mapInArrow(telling(flow.pack), from_arrow_schema(KEYED)).withColumn(ARRIVAL, f.current_timestamp())
+    packed = packed_by(events, flow).withColumn(ARRIVAL, f.current_timestamp())
     found = packed.groupBy("key").transformWithState(
         Processor(flow), from_arrow_schema(FOUND), "append", "none",
         initialState=None if initial is None else initial.groupBy("key"),
