@@ -98,7 +98,9 @@ def packed(df: DataFrame, work: Work) -> DataFrame:
     """The events of a DataFrame in blobs, with what each bucket must know of the end of the input."""
     recipe = work.recipe
     blobs = from_arrow_schema(PACKED)
-    chosen = df.select([quoted(name) for name in needed_columns(df.schema, recipe)])
+    names = needed_columns(df.schema, recipe)
+    work = work.reading(len(names) < len(df.columns))
+    chosen = df.select([quoted(name) for name in names])
     condition = needed_rows(df.schema, recipe)
     if condition is None:
         return settled(chosen.mapInArrow(telling(work.pack), blobs), work)
