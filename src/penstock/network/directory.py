@@ -62,18 +62,13 @@ class Node:
 
 @dataclass(frozen=True)
 class Source:
-    """Who publishes events of some types; ``rates`` are events a second, by type, as far as measured.
-
-    ``strict`` says that no two of its events end at the same instant. Then each event is a heartbeat too: whoever
-    feeds a detector says ``heartbeat(source, at=hi)`` after it, and detectors of detectors need not wait for the next.
-    """
+    """Who publishes events of some types; ``rates`` are events a second, by type, as far as measured."""
 
     name: str
     site: str
     types: tuple[str, ...] = ()
     heartbeat: int = 1_000_000
     clock_error: int = 0
-    strict: bool = False
     rates: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
