@@ -1,65 +1,113 @@
-"""How detection goes while it runs, on standard error: a table that changes, or a line now and then."""
+"""What ``penstock watch`` does: looks at a network, and shows it in tables that are kept up to date."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from penstock.events.times import SECOND
-from penstock.scenarios.live import Progress
+from penstock.brokers.connecting import connect
+from penstock.command.complaints import option
+from penstock.events.durations import format_duration, parse_duration
+from penstock.network.overview import Overview, Watching
 
-EVERY = 5.0
-"""Seconds between two lines where there is no terminal."""
-
-
-class Screen:
-    """Shows how far detection has come."""
-
-    def __init__(self, title: str, total: int, console: Console, live: Live | None) -> None:
-        self._title, self._total = title, total
-        self._console, self._live = console, live
-        self._began = self._said = time.monotonic()
-
-    def show(self, sent: int, progress: Progress) -> None:
-        """So many events were sent, and detection is there."""
-        if self._live is not None:
-            self._live.update(self._table(sent, progress))
-        elif time.monotonic() > self._said + EVERY:
-            self._said = time.monotonic()
-            words = ", ".join(f"{name} {value}" for name, value in self._values(sent, progress))
-            self._console.print(f"{self._title}: {words}", soft_wrap=True, highlight=False)
-
-    def _values(self, sent: int, progress: Progress) -> Iterator[tuple[str, str]]:
-        passed = max(time.monotonic() - self._began, 1e-3)
-        yield "events", f"{sent:,} of {self._total:,}"
-        yield "consumed", f"{progress.consumed:,}"
-        yield "events/s", f"{progress.consumed / passed:,.0f}"
-        yield "delay", f"{progress.delay / SECOND:.1f} s"
-        yield "live runs", f"{progress.live:,}"
-        yield "late", f"{progress.late:,}"
-        yield "composites", f"{progress.composites:,}"
-
-    def _table(self, sent: int, progress: Progress) -> Table:
-        table = Table.grid(padding=(0, 2))
-        table.add_row(Text(self._title, style="bold"), ProgressBar(total=self._total, completed=sent, width=40))
-        for name, value in self._values(sent, progress):
-            table.add_row(Text(name, style="cyan"), value)
-        return table
+_PATTERN = 48
 
 
-@contextmanager
-def watching(title: str, total: int) -> Iterator[Screen]:
-    """A screen that is gone in the end."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield Screen(title, total, console, None)
-        return
-    with Live(Text(f"{title}: starting"), console=console, transient=True) as live:
-        yield Screen(title, total, console, live)
+@dataclass(frozen=True)
+class Request:
+    """What was asked for."""
+
+    broker: str
+    directory: str | None
+    once: bool
+    every: str
+
+
+def run(request: Request) -> None:
+    """Watch until interrupted, or once."""
+    with option("--every"):
+        pause = parse_duration(request.every) / 1_000_000
+    asyncio.run(_watch(request, pause))
+
+
+async def _watch(request: Request, pause: float) -> None:
+    broker = await connect(request.broker, name="penstock watch")
+    try:
+        watching = Watching(broker, request.directory)
+        console = Console()
+        if request.once:
+            console.print(view(await watching.look(), _now()))
+            return
+        with Live(console=console, screen=console.is_terminal, auto_refresh=False) as live:
+            while True:
+                live.update(view(await watching.look(), _now()), refresh=True)
+                await asyncio.sleep(pause)
+    finally:
+        await broker.close()
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+def view(overview: Overview, now: int) -> RenderableType:
+    """Everything in tables, one below the other."""
+    return Group(_nodes(overview, now), _detectors(overview), _subscriptions(overview))
+
+
+def _table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
+    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    return table
+
+
+def _nodes(overview: Overview, now: int) -> Table:
+    """Sites with their nodes; a node that has not been heard lately says so."""
+    table = _table("Sites", "site", "node", "lives", "heard", "detectors", "sources", numbers=("detectors", "sources"))
+    directory = overview.directory
+    for site in sorted({*directory.sites, *(node.site for node in directory.nodes.values())}):
+        sources = str(sum(source.site == site for source in directory.sources.values()))
+        nodes = [node for node in directory.nodes.values() if node.site == site]
+        for node in nodes:
+            report = overview.nodes.get(node.name)
+            heard = "" if report is None else f"{format_duration(max(now - report.at, 0) // 1000 * 1000)} ago"
+            count = str(sum(one.node == node.name for one in directory.detectors.values()))
+            lives = Text("yes", "green") if node.alive else Text("no", "red")
+            table.add_row(site, node.name, lives, heard, count, sources)
+        if not nodes:
+            table.add_row(site, "", "", "", "", sources)
+    return table
+
+
+def _detectors(overview: Overview) -> Table:
+    numbers = ("events", "per s", "found", "late", "rejected", "held", "p50 ms", "p99 ms")
+    table = _table("Detectors", "detector", "node", *numbers, "waits for", numbers=numbers)
+    for name, detector in overview.directory.detectors.items():
+        report = overview.report(name)
+        if report is None:
+            table.add_row(name, detector.node, *[""] * len(numbers), Text("its node", "yellow"))
+            continue
+        counts = [report.events, round(overview.rates.get(name, 0)), report.found, report.late, report.rejected]
+        cells = [f"{count:,}" for count in [*counts, report.held]] + [f"{report.p50:.1f}", f"{report.p99:.1f}"]
+        away = [f"{name} (away)" for name in report.away]
+        table.add_row(name, detector.node, *cells, Text(", ".join([*report.waits, *away]), "yellow"))
+    return table
+
+
+def _subscriptions(overview: Overview) -> Table:
+    table = _table("Subscriptions", "subscription", "site", "pattern", "policy", "distribution", "detectors")
+    for name, one in overview.directory.subscriptions.items():
+        pattern = " ".join(one.pattern.split())
+        shown = pattern if len(pattern) <= _PATTERN else pattern[: _PATTERN - 1] + "…"
+        refused = overview.refused.get(name)
+        detectors = Text(f"refused: {refused}", "red") if refused else Text(" ".join(overview.listening.get(name, ())))
+        table.add_row(name, one.site, Text(shown), one.options.policy, one.policy, detectors)
+    return table

@@ -118,8 +118,7 @@ class Work:
             found += self._feed(lines[start : start + MOST])
         for detector, some in parts.items():
             found += self._deliver(f"penstock/{detector}", some)
-        for beat in beats.values():
-            found.append(self._pass(beat))
+        found += self._pass(list(beats.values()))
         return self._outcome(found)
 
     @property
@@ -145,12 +144,14 @@ class Work:
         if known is None or beat.left or beat.at > known.at:
             beats[beat.source] = beat
 
-    def _pass(self, beat: Beat) -> Composites:
-        if beat.left:
-            return self.detecting.leave(beat.source)
-        if beat.source.startswith("penstock/"):
-            self._promised[beat.source] = max(beat.at, self._promised.get(beat.source, beat.at))
-        return self.detecting.heartbeat(beat.source, beat.at)
+    def _pass(self, beats: Sequence[Beat]) -> list[Composites]:
+        """Heartbeats count together; then those who have left are no longer waited for."""
+        promised = {beat.source: beat.at for beat in beats if not beat.left}
+        for source, at in promised.items():
+            if source.startswith("penstock/"):
+                self._promised[source] = max(at, self._promised.get(source, at))
+        found = [self.detecting.feed([], heartbeats=promised)] if promised else []
+        return found + [self.detecting.leave(beat.source) for beat in beats if beat.left]
 
     def _feed(self, lines: Sequence[bytes]) -> list[Composites]:
         """What these records complete; one that does not fit the rest is found by halves."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from penstock.brokers.protocol import Broker, Following, Message
 from penstock.brokers.tasks import end
 from penstock.brokers.topics import Topic
-from penstock.brokers.wire import batch
+from penstock.brokers.wire import batch, packed
 from penstock.errors import StateError
 from penstock.network.addresses import found_topic, progress_topic, stream_of
 from penstock.network.detecting import Beat, Outcome, Work
@@ -206,7 +206,8 @@ class Running:
     async def _send(self, topic: Topic, group: list[tuple[str, bytes]]) -> None:
         ids = [id for id, _ in group]
         id = ids[0] if len(ids) == 1 else hashlib.sha256(" ".join(ids).encode()).hexdigest()[:32]
-        self._told(await self._broker.publish(topic, batch([body for _, body in group]), id=f"{self.name} {id}"))
+        body, headers = packed(batch([body for _, body in group]))
+        self._told(await self._broker.publish(topic, body, id=f"{self.name} {id}", headers=headers))
 
     def _told(self, number: int) -> None:
         self._published = max(self._published, number)

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from penstock.brokers.protocol import Broker
 from penstock.brokers.tasks import end
-from penstock.brokers.wire import batch, structured
+from penstock.brokers.wire import batch, packed, structured
 from penstock.errors import DataError
 from penstock.events.event import Event, Value
 from penstock.events.instant import instant
@@ -86,8 +86,8 @@ class Publisher:
         names = " ".join(event.id for event in group)
         id = names if len(group) == 1 else hashlib.sha256(names.encode()).hexdigest()[:32]
         self._spoken[type] = asyncio.get_running_loop().time()
-        body = batch([structured(event) for event in group])
-        await self._broker.publish(event_topic(self.source.site, type), body, id=f"{self.name} {id}")
+        body, headers = packed(batch([structured(event) for event in group]))
+        await self._broker.publish(event_topic(self.source.site, type), body, id=f"{self.name} {id}", headers=headers)
         for event in group:
             self._open.pop(event.id, None)
 

@@ -41,6 +41,7 @@ ATTRIBUTE = "."
 """What the names of attributes' columns begin with."""
 _FIELDS = ("type", "source", "id", "seq", "lo", "hi", "parts")
 """What is needed of an event's fields once its id is known."""
+_FEW_BUCKETS = 1 << 15
 Ints = npt.NDArray[np.int64]
 
 
@@ -132,6 +133,8 @@ def packed_rows(kind: str, blobs: Iterable[tuple[int, pa.Table]]) -> pa.RecordBa
 class Progress:
     """How far a task came: the last stamp of each source and how many events it had, and how many of each type.
 
+    ``repeated`` are those that were left out, since others had the same source and id.
+
     >>> one, two = Progress({"s": (5, 2)}, Counter(A=2)), Progress({"s": (3, 1), "t": (9, 1)}, Counter(B=2))
     >>> both = Progress.from_table(one.joined(two).to_table())
     >>> both.sources, both.last, both.types["B"]
@@ -140,6 +143,7 @@ class Progress:
 
     sources: dict[str, tuple[int, int]] = field(default_factory=dict)
     types: Counter[str] = field(default_factory=Counter)
+    repeated: int = 0
 
     @property
     def last(self) -> int | None:
@@ -168,7 +172,7 @@ class Progress:
 
     def joined(self, other: Progress) -> Progress:
         """The progress of both together."""
-        both = Progress(dict(self.sources), self.types + other.types)
+        both = Progress(dict(self.sources), self.types + other.types, self.repeated + other.repeated)
         for source, (last, number) in other.sources.items():
             both._heard(source, last, number)
         return both
@@ -181,14 +185,17 @@ class Progress:
             "hi": pa.array([last for last, _ in told], pa.int64()),
             "events": pa.array([number for _, number in told], pa.int64()),
         }
-        return pa.table(columns).replace_schema_metadata({"types": json.dumps(self.types)})
+        return pa.table(columns).replace_schema_metadata(
+            {"types": json.dumps(self.types), "repeated": str(self.repeated)}
+        )
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Progress:
         """From such a table."""
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         types = Counter[str](json.loads(table.schema.metadata[b"types"]))
-        return cls({source: (last, number) for source, last, number in rows}, types)
+        repeated = int(table.schema.metadata[b"repeated"])
+        return cls({source: (last, number) for source, last, number in rows}, types, repeated)
 
 
 def of_types(table: EventTable, types: frozenset[str] | None) -> EventTable:
@@ -249,15 +256,11 @@ class _Router:
         if self._size == 1:
             yield self._first, _compact(flat.take(pa.array(rows)))
             return
-        rows, buckets = self._routed(events, rows)
-        order = np.argsort(buckets, kind="stable")
-        sorted_rows = flat.take(pa.array(rows[order]))
-        bounds = np.searchsorted(buckets[order], np.arange(self._size + 1))
-        for bucket, (start, end) in enumerate(pairwise(bounds.tolist())):
-            if end > start:
-                yield self._first + bucket, _compact(sorted_rows.slice(start, end - start))
+        chosen, buckets = self._routed(events, rows)
+        for bucket, table in shared_out(flat, chosen, buckets, self._size):
+            yield self._first + bucket, table
 
-    def _routed(self, events: EventTable, rows: Ints) -> tuple[Ints, npt.NDArray[np.int16]]:
+    def _routed(self, events: EventTable, rows: Ints) -> tuple[Ints, Ints]:
         """Rows with their buckets; a row is there once for each bucket that needs it."""
         types = events.field("type")
         by_target = self._by_target(types.dictionary.to_pylist())
@@ -267,7 +270,7 @@ class _Router:
         if len(pieces) > 1:
             once = np.unique(chosen * self._size + buckets)
             chosen, buckets = once // self._size, once % self._size
-        return chosen, buckets.astype(np.int16)
+        return chosen, buckets
 
     def _by_target(self, names: Sequence[str]) -> dict[Target, npt.NDArray[np.bool_]]:
         """For each target, which of these types it is for."""
@@ -283,6 +286,22 @@ class _Router:
         buckets = buckets_of(events, target, self._size, None if len(rows) == len(events) else rows)
         somewhere = buckets != NOWHERE
         return (rows, buckets) if somewhere.all() else (rows[somewhere], buckets[somewhere])
+
+
+def shared_out(flat: pa.Table, rows: Ints, buckets: Ints, size: int) -> Iterator[tuple[int, pa.Table]]:
+    """Rows by their buckets, of which there are so many; those of a bucket stay in their order.
+
+    >>> flat = pa.table({"hi": [5, 6, 7]})
+    >>> [(bucket, some["hi"].to_pylist()) for bucket, some in shared_out(flat, np.arange(3), np.array([2, 0, 2]), 3)]
+    [(0, [6]), (2, [5, 7])]
+    """
+    small = buckets.astype(np.uint16 if size <= _FEW_BUCKETS else np.int64)  # numbers of 16 bits are sorted by counting
+    order = np.argsort(small, kind="stable")
+    bounds = np.searchsorted(small[order], np.arange(size + 1))
+    whole = flat.take(pa.array(rows[order]))
+    for bucket, (start, end) in enumerate(pairwise(bounds.tolist())):
+        if end > start:
+            yield bucket, _compact(whole.slice(start, end - start))
 
 
 def with_sides(program: Program) -> Iterator[Program]:
