@@ -199,7 +199,7 @@ def test_mistakes_are_found_before_anything_runs(spark: SparkSession) -> None:
         on_spark.detect(doors(spark), "[Open(dor = $d)]")
     with pytest.raises(ps.PatternError, match="define `composite`"):
         on_spark.detect(doors(spark), ["[Open]", "[Close]"])
-    with pytest.raises(ps.DataError, match="there is no column 'type'"):
+    with pytest.raises(ps.DataError, match="there is no column 'time'"):
         on_spark.detect(spark.range(1), "[Open]")
     with pytest.warns(on_spark.OneBucketWarning, match="`composite` has no parameter"):
         on_spark.detect(doors(spark), "[Open]")
