@@ -21,9 +21,10 @@ test: $(INSTALLED) ## check style, types and import directions, then run every t
 	@echo "» tests"
 	@JAVA_HOME="$$(scripts/java)" $(BIN)/pytest -n 2
 
-demo: $(INSTALLED) ## detect the office's patterns in its events
+demo: $(INSTALLED) ## a day in the Active Office, detected live
 	@echo "» the Active Office"
-	@JAVA_HOME="$$(scripts/java)" $(BIN)/penstock detect examples/office/office.pen examples/office/events.jsonl --format table
+	@mkdir -p build
+	@JAVA_HOME="$$(scripts/java)" $(BIN)/penstock demo office --picture build/office.svg
 
 format: $(INSTALLED) ## rewrite the code in the project's style
 	@echo "» format"

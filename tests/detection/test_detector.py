@@ -11,7 +11,7 @@ from tests.engine.conftest import table_of
 
 import penstock as ps
 from penstock.algebra.pattern import Pattern
-from penstock.engine.pages import PER_PAGE
+from penstock.engine.directory import PER_PAGE
 from penstock.events.event import Event
 from penstock.languages.core.printer import print_pattern
 from penstock.testing.strategies import choices, meaningful_patterns, traces

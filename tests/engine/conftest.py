@@ -11,8 +11,9 @@ from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
 from penstock.engine.found import Found
 from penstock.engine.kept import Kept, T
+from penstock.engine.library import Library
 from penstock.engine.memory import REASONS
-from penstock.engine.snapshot import Snapshot, from_bytes, restore, save, to_bytes
+from penstock.engine.snapshot import restore, save
 from penstock.engine.values import Pool, decode
 from penstock.events.event import Event
 from penstock.events.found import Composite, Part
@@ -66,18 +67,39 @@ def feeds(
     ends = table.field("hi").to_pylist()
     end = max([*ends, *([until] if until is not None else [])], default=0)
     engine = Engine(pattern, Choice(restart=restart, zone=zone, **more))
-    saved: Snapshot | None = None
+    library, store = Library(engine, per_page=1), Store()
     edges = sorted({0, len(table), *(min(cut, len(table)) for cut in cuts)})
     for start, stop in zip(edges, [*edges[1:], None], strict=True):
         engine.bound = -1  # nothing is held that is not needed
         if start in snapshots:
-            saved = save(engine, saved)
-            engine = restore(from_bytes(to_bytes(saved)))
+            library = saved_and_opened(library, store, in_one_piece=start % 3 == 0)
+            engine = library.engine
         if stop is None:
             yield engine.feed(table.slice(len(table)), end + 1)
             yield engine.finish(end)
         else:
             yield engine.feed(table.slice(start, stop - start), ends[stop - 1])
+
+
+class Store(dict[str, bytes]):
+    """A store that is asked for what it has, and for nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[str] = []
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.read.append(name)
+        return self[name]
+
+
+def saved_and_opened(library: Library, store: Store, in_one_piece: bool) -> Library:
+    """The engine as it is after a restart: from bytes, or from a store that is written and read by pages."""
+    if in_one_piece:
+        return restore(save(library))
+    library.write(store)
+    assert {name for name in store if name.startswith("page")} == set(library.names())
+    return Library.open(store, per_page=1)
 
 
 def engine_detect(

@@ -67,3 +67,13 @@ def test_a_definition_with_as_many_sets_as_it_may_have(count: int) -> None:
     else:
         with pytest.raises(ps.PatternError, match="at most 62"):
             ps.parse(pattern)
+
+
+def test_many_instances_are_done_at_one_instant() -> None:
+    count = 50_000
+    keys = np.arange(count)
+    same = {"type": ["A"] * count, "source": ["s"] * count, "lo": np.full(count, 7), "hi": np.full(count, 7)}
+    events = pa.table(same | {"id": pa.array(keys).cast(pa.string()), "k": keys})
+    either = "([A(k = $k)] ; [C(k = $k)]) | ([A(k = $k)], ([T] | [C(k = $k)])){T = 5 s}"
+    for context in ("continuous", "cumulative"):
+        assert len(ps.detect(events, either, until=10_000_000, context=context, carry="none")) == count

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import StateError
-from penstock.events.saved import pack, unpack
+from penstock.events.saved import VERSION, pack, unpack
 from penstock.ordering.policies import guaranteed, parse_policy
 from penstock.ordering.stage import Ordering
 from penstock.testing.delays import Exponential
@@ -89,4 +89,4 @@ def test_state_is_readable_without_running_anything() -> None:
     state = Ordering(guaranteed()).save()
     rest = state[len(b"penstock ordering stage ") + 64 :]
     header = json.loads(rest[8 : 8 + int.from_bytes(rest[:8], "little")])
-    assert (header["version"], header["plain"]["policy"]) == (1, "guaranteed")
+    assert (header["version"], header["plain"]["policy"]) == (VERSION, "guaranteed")

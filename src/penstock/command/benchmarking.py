@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from penstock.bench.results import Measurement, Results, machine, versions
 from penstock.bench.speed import differences
 from penstock.bench.ways import HINT, OTHERS, missing, use_one_thread
 from penstock.command.complaints import OutputError, note
+from penstock.command.pictures import beside
 from penstock.command.progress import Bar, progress_bar
 from penstock.command.writing import output, say, styled
 from penstock.engine.compiled import ANNOUNCEMENT, is_compiled
@@ -146,11 +146,6 @@ def _write(request: Request, results: Results) -> None:
         with output(request.json) as file:
             file.write(results.to_json().encode())
     if request.markdown:
-        beside = [_relative(Path(name), request.markdown) for name in pictures]
+        shown = [beside(Path(name), request.markdown) for name in pictures]
         with output(request.markdown) as file:
-            file.write(markdown(results, beside).encode())
-
-
-def _relative(path: Path, page: Path) -> str:
-    """Where a picture is, as seen from the page."""
-    return Path(os.path.relpath(path, page.absolute().parent)).as_posix()
+            file.write(markdown(results, shown).encode())

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
-from penstock.detection.composites import Composites, composites_table
+from penstock.detection.arranging import arranged, held_rows
+from penstock.detection.composites import Composites, Pending
 from penstock.detection.incomplete import IncompleteGathering
 from penstock.detection.kinds import kinds_of
 from penstock.detection.limits import Limits
 from penstock.detection.local import read_table
 from penstock.detection.parts import PartWriter
-from penstock.detection.plan import plan_of
+from penstock.detection.plan import Plan, plan_of
 from penstock.detection.selection import Selection
+from penstock.detection.wire import Unpacking, to_record
 from penstock.engine import memory
+from penstock.engine.changing import Changes, carried_over, changes_of
+from penstock.engine.division import WHOLE, Division
 from penstock.engine.engine import Engine
 from penstock.engine.found import Found
-from penstock.engine.snapshot import Snapshot, from_bytes, restore, save, to_bytes
+from penstock.engine.library import MANIFEST, Library
+from penstock.engine.snapshot import restore, save
 from penstock.errors import StateError
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
@@ -37,6 +42,7 @@ from penstock.ordering.stage import Late, Ordering, Ready
 from penstock.ordering.status import Status
 
 _STATE = "detector state"
+_OWN = "detector"
 _READING: dict[str, Any] = {"columns": None, "zone": None, "time_unit": None, "clock_error": 0}
 _EARLIEST = memory.NONE + 2
 
@@ -79,6 +85,8 @@ class Detector:
         policy: When an event may be consumed: ``penstock.guaranteed()`` unless another is given; text will do.
         sources: Those that are waited for from the beginning; others are found by their events.
         clock: Tells the time in microseconds, for policies that wait; what comes in may say its own ``arrival``.
+        division: Which definitions are detected elsewhere, so that their composites come by `deliver`, and whether
+            composites are published for other detectors.
 
     The other options are those of `penstock.detect`.
 
@@ -110,6 +118,7 @@ class Detector:
         time_unit: str | None = None,
         clock_error: int = 0,
         clock: Callable[[], int] = _now,
+        division: Division = WHOLE,
     ) -> None:
         whole = parse(pattern) if isinstance(pattern, str) else pattern
         plan = plan_of(
@@ -119,10 +128,15 @@ class Detector:
         chosen = parse_policy(policy) if isinstance(policy, str) else policy or guaranteed()
         most = (limits or Limits()).held
         self._set_up(
-            Engine(whole, plan.choice),
-            Ordering(chosen, sources, held=2**62 if most is None else most),
+            Library(Engine(whole, plan.choice, division)),
+            Ordering(
+                chosen,
+                sources,
+                held=2**62 if most is None else most,
+                whole_instants=bool(division.elsewhere),
+            ),
             carried=plan.carried,
-            only=plan.only,
+            only=plan.only or _own(whole, division),
             until=None if until is None else instant(until, None, zone, round_up=True),
         )
         self._reading: dict[str, Any] = {
@@ -133,31 +147,86 @@ class Detector:
         }
         self._clock = clock
 
+    @classmethod
+    def planned(cls, plan: Plan, ordering: Ordering, clock: Callable[[], int] = _now) -> Self:
+        """A detector of what a plan says, with events as an ordering stage gives them on.
+
+        >>> from penstock.engine.definition import Choice
+        >>> detector = Detector.planned(Plan(parse("[A]"), Choice()), Ordering(guaranteed()))
+        >>> len(detector.feed([{"type": "A", "id": "1", "time": 5}]))
+        1
+        """
+        detector = cls.__new__(cls)
+        library = Library(Engine(plan.pattern, plan.choice))
+        detector._set_up(library, ordering, carried=plan.carried, only=plan.only, until=None)
+        detector._reading, detector._clock = dict(_READING), clock
+        return detector
+
     def _set_up(
-        self, engine: Engine, ordering: Ordering, *, carried: list[str] | None, only: tuple[str, ...], until: int | None
+        self,
+        library: Library,
+        ordering: Ordering,
+        *,
+        carried: list[str] | None,
+        only: tuple[str, ...],
+        until: int | None,
     ) -> None:
-        kinds = kinds_of(engine.pattern)
-        self._engine, self._ordering = engine, ordering
+        kinds = kinds_of(library.engine.pattern)
+        self._library, self._engine, self._ordering = library, library.engine, ordering
         self._wanted, self._writer = kinds.only(only), PartWriter(kinds, carried)
         self._carried, self._only, self._until = carried, only, until
+        self._timers = self._engine.timer_names()
+        self._ranks = {name: rank for rank, name in self._timers.items()}
         self._names = Names()
-        self._saved: Snapshot | None = None
-        self._stored: dict[str, bytes] = {}
         self._matched = 0
 
-    def feed(self, events: Any, *, arrival: int | None = None) -> Composites:
-        """Events came in, in any order: anything that `penstock.detect` takes."""
+    def feed(
+        self, events: Any, *, arrival: int | None = None, heartbeats: Mapping[str, int | str | datetime] | None = None
+    ) -> Composites:
+        """Events came in, in any order: anything that `penstock.detect` takes; heartbeats may have come with them.
+
+        >>> detector = Detector("[A]", sources=["s", "t"])
+        >>> len(detector.feed([{"type": "A", "source": "s", "id": "1", "time": 5}], heartbeats={"t": 9}))
+        1
+        """
         table = read_table(events, **self._reading)
         if table.field("id").null_count:
             table = with_ids(table, self._names)
+            self._names.heard(int(np.asarray(table.field("hi")).max()))
         check_attributes(self._engine.pattern, table)
-        self._names.heard(int(np.asarray(table.field("hi")).max(initial=_EARLIEST)))
+        beats = {source: self._moment(at) for source, at in (heartbeats or {}).items()}
+        return self._consume(self._ordering.feed(table, self._at(arrival), beats))
+
+    def deliver(self, records: Sequence[Mapping[str, Any]], source: str, *, arrival: int | None = None) -> Composites:
+        """Composites came that another detector has published; ``source`` is its name, as in `heartbeat`.
+
+        >>> from penstock.engine.division import Division
+        >>> text = "Pair := [A] ; [B]\\n[Pair] ; [C]"
+        >>> pairs = Detector(text, only=["Pair"], division=Division(publishes=True))
+        >>> found = pairs.feed([{"type": name, "source": "s", "id": name, "time": at} for at, name in enumerate("AB")])
+        >>> whole = Detector(text, sources=["penstock/Pair", "s"], division=Division(frozenset(["Pair"])))
+        >>> _ = whole.deliver(found.published, "penstock/Pair")
+        >>> _ = whole.feed([{"type": "C", "source": "s", "id": "C", "time": 5}]), whole.heartbeat("s", at=5)
+        >>> [[part.type for part in one.parts] for one in whole.heartbeat("penstock/Pair", at=5)]
+        [['Pair', 'C']]
+        """
+        table = held_rows(records, source, self._engine.labels_elsewhere(), self._ranks)
         return self._consume(self._ordering.feed(table, self._at(arrival)))
+
+    @property
+    def frontier(self) -> int | None:
+        """How far it has come: what it publishes later ends after this instant; None before it has come anywhere.
+
+        Whoever hears its composites takes it as a heartbeat of this detector.
+        """
+        return self._ordering.progress - 1 if self._ordering.progress > _EARLIEST else None
 
     def heartbeat(self, source: str, at: int | str | datetime, *, arrival: int | None = None) -> Composites:
         """A source promises that its later events end after ``at``."""
-        moment = instant(at, self._reading["time_unit"], self._reading["zone"], round_up=False)
-        return self._consume(self._ordering.heartbeat(source, moment, self._at(arrival)))
+        return self._consume(self._ordering.heartbeat(source, self._moment(at), self._at(arrival)))
+
+    def _moment(self, at: int | str | datetime) -> int:
+        return instant(at, self._reading["time_unit"], self._reading["zone"], round_up=False)
 
     def leave(self, source: str, *, arrival: int | None = None) -> Composites:
         """Nothing more comes from a source."""
@@ -171,16 +240,17 @@ class Detector:
         """The input is over: everything that is held is consumed, and timers up to its end fire."""
         ready = self._ordering.finish()
         end = ready.progress - 1 if self._until is None else max(ready.progress - 1, self._until)
-        found = [self._engine.feed(ready.table, max(end + 1, _EARLIEST)), self._engine.finish(max(end, _EARLIEST))]
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
+        found = [self._engine.feed(table, max(end + 1, _EARLIEST), delivered), self._engine.finish(max(end, _EARLIEST))]
         return self._composites(found, ready.late)
 
     @property
     def counters(self) -> Counters:
         """How much there was of everything so far."""
-        memories = [one.runner.memory for definition in self._engine.engines for one in definition.detections]
+        runners = [one.runner for definition in self._engine.engines for one in definition.detections]
 
         def total(cell: int) -> int:
-            return sum(one.live(cell) for one in memories)
+            return sum(one.memory.live(cell) for one in runners)
 
         told = self._ordering.counters
         return Counters(
@@ -193,7 +263,7 @@ class Detector:
             replaced=total(memory.REPLACED),
             late=told.late,
             duplicate=told.duplicate,
-            live=total(memory.LIVE),
+            live=total(memory.LIVE) + sum(one.elsewhere for one in runners),
             held=self.status().held,
             delay=told.mean_wait,
         )
@@ -204,24 +274,16 @@ class Detector:
 
     def snapshot(self) -> bytes:
         """The whole state as bytes; `restore` goes on from there, in this version and later ones."""
-        return pack(_STATE, {**self._own(), "engine": _array(to_bytes(self._save()))})
+        return pack(_STATE, {**self._own(), "engine": _array(save(self._library))})
 
     def save(self, store: MutableMapping[str, bytes]) -> list[str]:
-        """Puts the state into a store by pages; returns the names of those that had changed since the last time."""
-        saved = self._save()
-        pages = {f"page {definition} {number}": body for (definition, number), body in saved.pages.items()}
-        pages |= {"detector": pack(_STATE, self._own()), "manifest": saved.manifest}
-        written = sorted(name for name, body in pages.items() if self._stored.get(name) is not body)
-        for name in written:
-            store[name] = pages[name]
-        for name in self._stored.keys() - pages.keys():
-            del store[name]
-        self._stored = pages
-        return written
+        """Puts the state into a store, by pages; returns the names of those that were written.
 
-    def _save(self) -> Snapshot:
-        self._saved = save(self._engine, self._saved)
-        return self._saved
+        Into the store that it was restored from or saved to last it writes only what has changed since.
+        """
+        written = self._library.write(store)
+        store[_OWN] = pack(_STATE, self._own())
+        return sorted([_OWN, *written])
 
     def _own(self) -> dict[str, Any]:
         """What is not the engine's: the ordering stage, and how results are told."""
@@ -236,10 +298,10 @@ class Detector:
         }
 
     @classmethod
-    def restore(
-        cls, state: bytes | Mapping[str, bytes], *, clock: Callable[[], int] = _now, **reading: Any
-    ) -> Detector:
+    def restore(cls, state: bytes | Mapping[str, bytes], *, clock: Callable[[], int] = _now, **reading: Any) -> Self:
         """The detector whose state this is: bytes of `snapshot`, or a store that `save` wrote.
+
+        A store is read when its pages are needed, so it must stay as it is until the next `save`.
 
         ``reading`` are options that say how events are read from now on (``columns``, ``zone``, ``time_unit``,
         ``clock_error``), where that is to change.
@@ -251,42 +313,82 @@ class Detector:
         """
         if isinstance(state, bytes):
             values = unpack(_STATE, state)
-            saved = from_bytes(values["engine"].tobytes())
+            library = restore(values["engine"].tobytes())
         else:
-            if "detector" not in state or "manifest" not in state:
+            if _OWN not in state or MANIFEST not in state:
                 raise StateError("this store holds no state of a detector", hint="give the one that save() wrote to")
-            values = unpack(_STATE, state["detector"])
-            saved = Snapshot(state["manifest"], {_name(key): body for key, body in state.items() if key[:5] == "page "})
-        detector = cls.__new__(cls)
-        ordering = Ordering.load(values["ordering"].tobytes())
-        only, until = tuple(values["only"]), values["until"]
-        detector._set_up(restore(saved), ordering, carried=values["carried"], only=only, until=until)
-        detector._names = Names(values["names"])
-        detector._matched = values["matched"]
-        detector._saved = saved
-        detector._reading = _READING | _read(values.get("reading", {})) | reading
+            values = unpack(_STATE, state[_OWN])
+            library = Library.open(state)
+        detector = cls._loaded(library, values, values["carried"], tuple(values["only"]))
+        detector._reading |= reading
         detector._clock = clock
         return detector
+
+    @classmethod
+    def _loaded(
+        cls, library: Library, values: Mapping[str, Any], carried: list[str] | None, only: tuple[str, ...]
+    ) -> Self:
+        """A detector from what was saved beside its engine."""
+        detector = cls.__new__(cls)
+        ordering = Ordering.load(values["ordering"].tobytes())
+        detector._set_up(library, ordering, carried=carried, only=only, until=values["until"])
+        detector._names = Names(values["names"])
+        detector._matched = values["matched"]
+        detector._reading = _READING | _read(values.get("reading", {}))
+        detector._clock = _now
+        return detector
+
+    @classmethod
+    def resumed(
+        cls, plan: Plan, policy: Policy, store: MutableMapping[str, bytes], restarts: bool = False
+    ) -> tuple[Self, Changes]:
+        """The detector whose state is in a store, for a plan that may have changed since; and what has changed.
+
+        Runs of definitions that are the same go on. If others were changed or are gone, that is an error that says
+        which they are, unless ``restarts`` lets them start anew.
+        """
+        values = unpack(_STATE, store[_OWN])
+        library = Library.open(store)
+        known = library.engine
+        changes = changes_of(known.pattern, plan.pattern, known.choice == plan.choice)
+        if str(changes) and not restarts:
+            raise _changed(changes)
+        if changes.changed or changes.gone or changes.new:
+            library = carried_over(library, plan.pattern, plan.choice, changes.same)
+            for name in [name for name in store if name.startswith("page ")]:
+                del store[name]
+        detector = cls._loaded(library, values, plan.carried, plan.only)
+        if str(detector._ordering.policy) != str(policy):
+            raise StateError(
+                f"the saved state is of the policy {detector._ordering.policy}, and {policy} is asked for",
+                hint=f"give policy='{detector._ordering.policy}', or begin anew with another checkpoint",
+            )
+        return detector, changes
 
     def _at(self, arrival: int | None) -> int:
         return self._clock() if arrival is None else arrival
 
     def _consume(self, ready: Ready) -> Composites:
         self._names.passed(ready.progress)
-        return self._composites([self._engine.feed(ready.table, max(ready.progress, _EARLIEST))], ready.late)
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
+        return self._composites([self._engine.feed(table, max(ready.progress, _EARLIEST), delivered)], ready.late)
 
     def _composites(self, found: list[Found], late: Late) -> Composites:
         """What was found, and what came too late."""
-        selection = Selection(found[0], self._wanted.attributes)
-        table = composites_table(selection, self._wanted, self._writer)
-        self._matched += len(table)
+        pending = Pending(Selection(found[0], self._wanted.attributes), self._wanted, self._writer)
+        self._matched += len(pending)
         incomplete = None
         if self._engine.choice.incomplete:
             gathered = IncompleteGathering(self._wanted, self._writer)
             for one in found:
                 gathered.add(one)
             incomplete = gathered.runs()
-        return Composites(table, incomplete=incomplete, late=late_table(late))
+        published = self._published(pending.selection) if self._engine.division.publishes else ()
+        return Composites(pending, incomplete=incomplete, late=lambda: late_table(late), published=published)
+
+    def _published(self, selection: Selection) -> list[dict[str, Any]]:
+        composites, ranks = Unpacking(selection, self._carried).composites()
+        return [to_record(one, self._timers.get(rank)) for one, rank in zip(composites, ranks.tolist(), strict=True)]
 
 
 class Names(MutableMapping[str, int]):
@@ -325,19 +427,36 @@ class Names(MutableMapping[str, int]):
         return len(list(iter(self)))
 
 
+def _own(pattern: Pattern, division: Division) -> tuple[str, ...]:
+    """The definitions whose composites are given where nothing was said; none is named if that is all of them."""
+    hidden = division.elsewhere | division.inlined
+    return tuple(one.name for one in pattern.definitions if one.name not in hidden) if hidden else ()
+
+
+def _changed(changes: Changes) -> StateError:
+    same = f"; runs of {', '.join(f'`{name}`' for name in changes.same)} would go on" if changes.same else ""
+    return StateError(
+        f"the saved state is of another pattern: {changes}",
+        hint=f"give changed='restart' to let what has changed start anew, without the runs that it has{same}",
+    )
+
+
 def late_table(late: Late) -> pa.Table:
-    """Late events with the reason and by how much, in microseconds."""
-    fields = late.table.fields.select(["type", "source", "id", "seq", "lo", "hi"])
-    for place, name in ((4, "lo"), (5, "hi")):
-        fields = fields.set_column(place, name, fields[name].cast(TIME))
-    for name in ("type", "source"):
-        fields = fields.set_column(fields.column_names.index(name), name, fields[name].cast(pa.string()))
-    fields = fields.append_column("reason", pa.array(late.reason, pa.string()))
-    fields = fields.append_column("lateness", pa.array(late.lateness, pa.int64()))
+    """Late events with the reason and by how much, in microseconds; an attribute called like a field has an underscore.
+
+    >>> from penstock.events.records import from_dicts
+    >>> event = {"type": "A", "id": "1", "time": 5, "data": {"reason": "none", "reason_": 3}}
+    >>> late_table(Late(from_dicts([event]), ["too late"], np.array([2]))).column_names[-4:]
+    ['reason', 'lateness', 'reason_', 'reason__']
+    """
+    columns: dict[str, Any] = {name: late.table.field(name) for name in ("type", "source", "id", "seq", "lo", "hi")}
+    columns |= {name: columns[name].cast(TIME) for name in ("lo", "hi")}
+    columns |= {name: columns[name].cast(pa.string()) for name in ("type", "source")}
+    columns |= {"reason": pa.array(late.reason, pa.string()), "lateness": pa.array(late.lateness, pa.int64())}
+    taken = frozenset(columns)
     for name in late.table.attributes.column_names:
-        if name not in fields.column_names:
-            fields = fields.append_column(name, late.table.attributes[name])
-    return fields
+        columns[f"{name}_" if name.rstrip("_") in taken else name] = late.table.attribute(name)
+    return pa.table(columns)
 
 
 def _written(reading: dict[str, Any]) -> dict[str, Any]:
@@ -355,8 +474,3 @@ def _read(written: Mapping[str, Any]) -> dict[str, Any]:
 
 def _array(body: bytes) -> Any:
     return np.frombuffer(body, np.uint8)
-
-
-def _name(key: str) -> tuple[int, int]:
-    _, definition, number = key.split(" ")
-    return int(definition), int(number)

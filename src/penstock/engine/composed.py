@@ -102,7 +102,9 @@ class Composer:
     def __init__(
         self, program: Program, labels: list[str], texts: Texts, events: Kept[EventTable], stores: list[Kept[Composed]]
     ) -> None:
+        self.name = program.name
         self.labels = labels
+        self._inlined: dict[int, Composer] = {}
         self._texts = texts
         self._events = events
         self._stores = stores
@@ -120,10 +122,54 @@ class Composer:
             return self.nothing()
         kinds, bits = self._values(made, instances)
         offsets = made.offsets.astype(np.int64)
+        return self.from_columns(made.lo, made.hi, kinds, bits, offsets, owners, rows, made.labels)
+
+    def from_columns(
+        self,
+        lo: Ints,
+        hi: Ints,
+        kinds: NDArray[np.int8],
+        bits: Ints,
+        offsets: Ints,
+        owners: Ints,
+        rows: Ints,
+        labels: Ints,
+    ) -> Composed:
+        """Composites with these stamps, attributes and parts; of inlined ones among the parts, what they matched."""
+        if self._inlined:
+            offsets, owners, rows, labels = self._with_inlined(offsets, owners, rows, labels)
         is_flat = bool((owners == PRIMITIVE).all())
         leaf_offsets, leaves = (offsets, rows) if is_flat else _leaves(offsets, owners, rows, self._stores)
-        words = self._ids(made, kinds, bits, offsets, owners, rows)
-        return Composed(made.lo, made.hi, words, kinds, bits, offsets, owners, rows, made.labels, leaf_offsets, leaves)
+        words = self._ids(lo, hi, kinds, bits, offsets, owners, rows, labels)
+        return Composed(lo, hi, words, kinds, bits, offsets, owners, rows, labels, leaf_offsets, leaves)
+
+    def inline(self, others: dict[int, Composer]) -> None:
+        """Composites of these owners are not parts themselves: what they matched is, under their labels too."""
+        self._inlined = others
+        for other in others.values():
+            self.labels += [label for label in other.labels if label not in self.labels]
+
+    @property
+    def inlines(self) -> bool:
+        """Whether parts of others may become parts of its composites."""
+        return bool(self._inlined)
+
+    def _with_inlined(self, offsets: Ints, owners: Ints, rows: Ints, labels: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        counts = np.ones(len(rows), np.int64)
+        found = []
+        for owner, chosen in by_owner(owners):
+            if owner in self._inlined:
+                for piece, where, indices in self._stores[owner].locate(rows[chosen]):
+                    counts[chosen[where]] = np.diff(piece.offsets)[indices]
+                    found.append((owner, piece, chosen[where], indices))
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        whole: list[Ints] = [np.repeat(one, counts) for one in (owners, rows, labels)]
+        for owner, piece, where, indices in found:
+            here = ranges(bounds[where], counts[where])
+            there = ranges(piece.offsets[indices], counts[where])
+            whole[0][here], whole[1][here] = piece.owners[there], piece.rows[there]
+            whole[2][here] |= _renamed(piece.labels[there], self._inlined[owner].labels, self.labels)
+        return bounds[offsets], whole[0], whole[1], whole[2]
 
     def nothing(self) -> Composed:
         """No composites."""
@@ -148,11 +194,21 @@ class Composer:
         kinds[(kinds == vm.FLOAT) & np.isnan(bits.view(np.float64))] = vm.NULL
         return kinds, bits
 
-    def _ids(self, made: Made, kinds: NDArray[np.int8], bits: Ints, offsets: Ints, owners: Ints, rows: Ints) -> Words:
+    def _ids(
+        self,
+        lo: Ints,
+        hi: Ints,
+        kinds: NDArray[np.int8],
+        bits: Ints,
+        offsets: Ints,
+        owners: Ints,
+        rows: Ints,
+        labels: Ints,
+    ) -> Words:
         """The digits of the composites' ids."""
-        words = np.empty((len(made), 3), np.uint64)
-        stamps = made.lo.view(np.uint64), made.hi.view(np.uint64)
-        parts = self._parts(owners, rows, made.labels)
+        words = np.empty((len(lo), 3), np.uint64)
+        stamps = lo.view(np.uint64), hi.view(np.uint64)
+        parts = self._parts(owners, rows, labels)
         hash_composites(self._start, self._names, self._hashable(kinds, bits), stamps, offsets, parts, words)
         return words
 
@@ -193,6 +249,14 @@ def labels_of(mask: int, labels: list[str]) -> list[str]:
     ['x', 'z']
     """
     return [label for bit, label in enumerate(labels) if (mask >> bit) & 1]
+
+
+def _renamed(masks: Ints, before: list[str], after: list[str]) -> Ints:
+    """Masks of labels by other numbers."""
+    renamed = np.zeros(len(masks), np.int64)
+    for bit, label in enumerate(before):
+        renamed |= ((masks >> bit) & 1) << after.index(label)
+    return renamed
 
 
 def has_parts(table: EventTable) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from penstock.engine.layout import Tables
 from penstock.engine.memory import Ints
 from penstock.engine.runner import Ended, Made, Runner
 from penstock.engine.selection import places_of
-from penstock.engine.symbols import TIMER, Chosen, Delivery, Keys, Membership, Piece, joined_keys, select
+from penstock.engine.symbols import TIMER, Chosen, Delivery, Keys, Membership, Piece, Shares, joined_keys, select
 from penstock.engine.values import Pool, constant, read_column
 from penstock.errors import PatternError
 
@@ -116,12 +116,12 @@ class Detection:
         return [self, *inner]
 
     def advance(
-        self, batch: Batch, bits: dict[int, Ints], instances: Instances, pool: Pool, until: int, rank: int
+        self, batch: Batch, shares: dict[int, Shares], instances: Instances, until: int, rank: int
     ) -> Completed:
         """Detects over a batch; ``rank`` is added to timers' orders to place them among other definitions'."""
-        rows, owners, sets = self.delivery.deliver(batch.symbols, bits[id(self)], instances, pool)
+        rows, owners, sets = shares[id(self)]
         inner = [
-            (bit, side, side.advance(batch, bits, instances, pool, until, rank))
+            (bit, side, side.advance(batch, shares, instances, until, rank))
             for number, sides in enumerate(self.sides)
             for bit, side in enumerate(sides, self._side_bit(number))
         ]
@@ -203,10 +203,8 @@ class DefinitionEngine:
         self.detection = Detection(program, program.parameters, self.code, choice)
         self.detections = self.detection.all()
         self.members = [Membership(one.program.sets, defined, choice.zone) for one in self.detections]
-        table = self.code.table()
-        for one in self.detections:
-            one.runner.lay_out(table, choice.counts(is_side=one is not self.detection))
-            one.reads = bool(self.code.rows)
+        self.choice = choice
+        self._lay_out()
         self.unites = choice.context == "cumulative"
         self.instances = Instances(len(program.parameters))
         self.symbols = Symbols(len(self.code.columns))
@@ -215,17 +213,56 @@ class DefinitionEngine:
             self.constant_kinds.append(np.array([kind], np.int64))
             self.constants.append(np.array([bits], np.int64))
 
+    def _lay_out(self) -> None:
+        table = self.code.table()
+        for one in self.detections:
+            one.runner.lay_out(table, self.choice.counts(is_side=one is not self.detection))
+            one.reads = bool(self.code.rows)
+
+    def clear(self) -> None:
+        """Forgets all instances, runs and symbols."""
+        self._lay_out()
+        floats = self.instances.floats
+        self.instances = Instances(len(self.program.parameters))
+        self.instances.floats = floats
+        self.symbols = Symbols(len(self.code.columns))
+
+    def concerned(self, pieces: list[Piece], pool: Pool) -> list[tuple[Ints, Ints]] | None:
+        """Kinds and values of the keys of the instances that events concern; nothing if they concern all."""
+        found = []
+        for piece in pieces:
+            chosen, masks = select(self.members, piece)
+            for one, bits in zip(self.detections, masks, strict=True):
+                if not one.parameters:
+                    if self.program.parameters and bits.any():  # what this side completes is for all instances
+                        return None
+                    continue
+                if (bits & one.delivery.common).any():
+                    return None
+                found += one.delivery.keys_of(chosen, bits, self.instances, pool)
+        return found
+
     def advance(self, pieces: list[Piece], pool: Pool, until: int, rank: int) -> tuple[Completed, list[Ints]]:
         """Detects over a batch; also returns, for each piece, the rows that became symbols."""
         selected = [select(self.members, piece) for piece in pieces]
         kept = [chosen for chosen, _ in selected]
+        if not any(map(len, kept)) and not any(one.runner.is_due(until) for one in self.detections):
+            return self._skip(until), [chosen.rows for chosen in kept]
         bits = {id(one): _joined([masks[n] for _, masks in selected]) for n, one in enumerate(self.detections)}
         first = self.symbols.count
         ranks = _ranks(_keys_of(pieces, kept)) if len(pieces) > 1 else np.arange(sum(map(len, kept)))
         identities = self.symbols.add(ranks, self._read(kept, pool))
         batch = Batch(pieces, kept, first, identities, self.symbols.identities.column, self._known(pool))
-        completed = self.detection.advance(batch, bits, self.instances, pool, until, rank)
+        shares = {  # before anyone goes on, so that all know the same instances
+            id(one): one.delivery.deliver(batch.symbols, bits[id(one)], self.instances, pool) for one in self.detections
+        }
+        completed = self.detection.advance(batch, shares, self.instances, until, rank)
         return completed, [chosen.rows for chosen in kept]
+
+    def _skip(self, until: int) -> Completed:
+        """Time goes on, and nothing happens."""
+        [made, *_] = [one.runner.skip(until) for one in self.detections]
+        return Completed(made, lambda: joined_keys([]))
 
     def _read(self, symbols: list[Chosen], pool: Pool) -> tuple[Ints, Ints]:
         """Kinds and bits of the values that conditions read of the symbols."""

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Protocol
+
 import numpy as np
 
 from penstock.algebra.names import used_types, uses_any_type, without_lets
 from penstock.algebra.pattern import BARE, Pattern
 from penstock.automaton.compile import compile_pattern
+from penstock.automaton.program import Program, Timer
 from penstock.engine import composed
 from penstock.engine.composed import PRIMITIVE, Composed, Composer
 from penstock.engine.definition import Choice, Completed, DefinitionEngine
+from penstock.engine.delivery import NOBODY, Delivered, Deliveries
+from penstock.engine.division import WHOLE, Division
 from penstock.engine.found import Found, FoundDefinition, Incomplete
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
 from penstock.engine.store import Symbols, join_tables, keep_needed
-from penstock.engine.symbols import Piece
+from penstock.engine.symbols import EVENT, TIMER, Keys, Piece
 from penstock.engine.tables import pieces_of
 from penstock.engine.texts import Texts
 from penstock.engine.values import Pool
+from penstock.events.found import Composite
 from penstock.events.table import EventTable
 
 RANKS = 1 << 20
@@ -26,16 +33,26 @@ BATCH = 1 << 17
 """Events of a batch, at first; so that processors' caches hold its symbols, which may be few of the events."""
 RECLAIM = 1 << 16
 """Rows that may be held before it is asked which of them are needed."""
-PIECES = 64
-"""Batches that may be held before they are made one."""
 DEFAULT = Choice()
 NOTHING = np.zeros(0, np.int64)
 Met = tuple[int, Piece]
 """Something that definitions may meet: whose rows, and the rows."""
 
 
+class Fetch(Protocol):
+    """Brings into memory what a definition needs to go on, where a part of its state is elsewhere."""
+
+    def __call__(self, number: int, pieces: list[Piece], until: int) -> None:
+        """For these events, and for the timers before ``until``."""
+
+    def everything(self) -> None:
+        """For whatever may come."""
+
+
 class Engine:
     """Detects a pattern; events are fed in the order of the input, in batches of any size.
+
+    Where some definitions are detected elsewhere, their composites are delivered beside the events.
 
     >>> from penstock import parse
     >>> from penstock.events.table import make_table
@@ -45,10 +62,12 @@ class Engine:
     [(array([1]), array([2]))]
     """
 
-    def __init__(self, pattern: Pattern, choice: Choice = DEFAULT) -> None:
+    def __init__(self, pattern: Pattern, choice: Choice = DEFAULT, division: Division = WHOLE) -> None:
+        division.check(pattern)
         plain = without_lets(pattern)
         self.pattern = pattern
         self.choice = choice
+        self.division = division
         self.programs = compile_pattern(pattern)
         names = frozenset(program.name for program in self.programs)
         self.pool = Pool()
@@ -67,42 +86,109 @@ class Engine:
             any(self._meets(later.name, number) for later in self.programs[number + 1 :])
             for number in range(len(self.programs))
         ]
+        self._inline()
+        self.deliveries = Deliveries(self.composers, self.events, self.stores, self.pool)
+        self.timers: list[list[Ints]] = [[] for _ in self.programs]
+        self.made_last: list[Ints] = [np.zeros((0, 4), np.int64) for _ in self.programs]
         self.incomplete: list[list[Incomplete]] = [[] for _ in self.programs]
         self.told: list[Ints] = [np.zeros((0, 5), np.int64) for _ in self.programs]
         self.fed = 0
         self.met = 0
         self.bound = RECLAIM
         self.batch = BATCH
+        self.fetch: Fetch | None = None
+        self.begins = self._ends()
+        nothing = tuple(self._definition(number, []) for number in range(len(self.programs)))
+        self._nothing = Found(nothing, self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
 
-    def feed(self, table: EventTable, until: int) -> Found:
+    def _ends(self) -> tuple[int, list[int]]:
+        """The next numbers of events and composites."""
+        return self.events.end, [store.end for store in self.stores]
+
+    def timer_names(self) -> dict[int, str]:
+        """The timers of all definitions by their ranks among each other, as ``Definition/Timer``."""
+        found: dict[int, str] = {}
+        for number, program in enumerate(self.programs):
+            for timer in timers_of(program):
+                found[number * RANKS + timer.order] = f"{program.name}/{timer.name}"
+        return found
+
+    def labels_elsewhere(self) -> dict[str, frozenset[str]]:
+        """The definitions that are detected elsewhere, with their labels."""
+        return {one.name: frozenset(one.labels) for one in self.composers if one.name in self.division.elsewhere}
+
+    def _inline(self) -> None:
+        inlined = {n: one for n, one in enumerate(self.composers) if one.name in self.division.inlined}
+        for number, composer in enumerate(self.composers):
+            used = {n: one for n, one in inlined.items() if n < number and self._meets(composer.name, n)}
+            composer.inline(used)
+
+    def feed(self, table: EventTable, until: int, delivered: Delivered = NOBODY) -> Found:
         """Consumes events and fires the timers before ``until``; returns the composites made."""
         self._reclaim()
+        number = self.deliveries.take(delivered.composites)
+        self.begins = self._ends()
+        first = self.events.end
+        if self.fetch is not None:
+            for definition in range(len(self.engines)):
+                self.fetch(definition, [Piece(table, first)], until)
         self.events.add(table)
-        begins = [store.end for store in self.stores]
-        start = 0
+        met_before, start = self.met, 0
         while start < max(len(table), 1):
-            batch = table.slice(start, self.batch)
-            start += self.batch
+            end = delivered.boundary(len(table), start + self.batch)
+            batch = table.slice(start, end - start)
+            met = [(PRIMITIVE, Piece(batch, first + start)), *self._delivered(delivered, number, start, end, first)]
+            start = end
             is_last = start >= len(table)
-            symbols = self._consume(batch, until if is_last else int(batch.field("hi")[-1].as_py()))
+            symbols = self._consume(met, until if is_last else int(batch.field("hi")[-1].as_py()))
             self.batch = batch_after(len(batch), symbols)
-        return self._found(begins)
+        if self.met == met_before:
+            self.events.drop(table)
+        return self._found()
 
-    def _consume(self, table: EventTable, until: int) -> int:
+    def _delivered(
+        self, delivered: Delivered, number: Callable[[Composite], int], start: int, end: int, first: int
+    ) -> list[Met]:
+        """The composites delivered for rows of a batch, as what definitions meet."""
+        if not len(delivered.rows):
+            return []
+        here = np.flatnonzero((delivered.rows >= start) & (delivered.rows < end))
+        owners = np.array([self.deliveries.owner(delivered.composites[one]) for one in here.tolist()], np.int64)
+        met: list[Met] = []
+        for owner in np.unique(owners).tolist():
+            chosen = here[owners == owner]
+            numbers = np.array([number(delivered.composites[one]) for one in chosen.tolist()], np.int64)
+            fired = delivered.timers[chosen] >= 0
+            places = np.where(fired, delivered.timers[chosen], first + delivered.anchors[chosen])
+            kind = np.where(fired, TIMER, EVENT)
+            name, attributes = self.programs[owner].name, self.composers[owner].attributes
+            [whole] = composed.join([piece.take(rows) for piece, _, rows in self.stores[owner].locate(numbers)])
+            for table, alike in pieces_of(name, attributes, whole, self.texts.all()):
+                keys = Keys(whole.hi[alike], kind[alike], places[alike])
+                met.append((owner, Piece(table, 0, keys, numbers[alike], name)))
+        return met
+
+    def _consume(self, met: list[Met], until: int) -> int:
         """Consumes a batch; returns how many of its rows and of the composites were symbols of a definition."""
         symbols = 0
-        met: list[Met] = [(PRIMITIVE, Piece(table, self.fed))]
+        table = met[0][1].table
         self.fed += len(table)
         met_rows: list[Ints] = []
         last = int(np.asarray(table.field("hi"))[-1]) if len(table) else until - 1
         for number, engine in enumerate(self.engines):
+            if engine.program.name in self.division.elsewhere:
+                continue
             wanted = [one for one in met if self._meets(engine.program.name, one[0])]
+            if self.fetch is not None and len(wanted) > 1:
+                self.fetch(number, [piece for _, piece in wanted[1:]], until)
             completed, rows = engine.advance([piece for _, piece in wanted], self.pool, until, number * RANKS)
             for (owner, piece), chosen in zip(wanted, rows, strict=True):
-                self.symbols[number].add(owner, piece.numbers_of(chosen))
-                symbols += len(chosen)
+                if len(chosen):
+                    self.symbols[number].add(owner, piece.numbers_of(chosen))
+                    symbols += len(chosen)
             met_rows.append(rows[0])
-            met += self._composed(number, completed)
+            if len(completed.made):
+                met += self._composed(number, completed)
             if self.choice.incomplete:
                 engine.let_go(max(until - 1, last))
                 self._report(number)
@@ -117,15 +203,33 @@ class Engine:
         engine, store, made = self.engines[number], self.stores[number], completed.made
         owners, rows = self.symbols[number].of(made.symbols)
         fresh = self.composers[number].compose(made, engine.instances, owners, rows)
+        once = self._once(number, fresh)
+        fresh = fresh if once is None else fresh.take(once)
         start = store.end
         store.add(fresh)
+        if self.division.publishes:
+            keys = completed.keys if once is None else completed.keys.take(once)
+            self.timers[number].append(np.where(keys.kind == TIMER, keys.number, -1))
         if not self.used[number] or not len(fresh):
             return []
+        keys = completed.keys if once is None else completed.keys.take(once)
         pieces = pieces_of(engine.program.name, self.composers[number].attributes, fresh, self.texts.all())
-        return [
-            (number, Piece(table, start, completed.keys.take(alike), alike, engine.program.name))
-            for table, alike in pieces
-        ]
+        return [(number, Piece(table, start, keys.take(alike), alike, engine.program.name)) for table, alike in pieces]
+
+    def _once(self, number: int, fresh: Composed) -> Ints | None:
+        """Which composites to keep where several of the same parts may be made; None for all.
+
+        Runs that matched different inlined composites may have matched the same events.
+        """
+        if not self.composers[number].inlines or not len(fresh):
+            return None
+        before = self.made_last[number]
+        told = np.column_stack([fresh.words.view(np.int64), fresh.hi])
+        _, first = np.unique(np.concatenate([before, told]), axis=0, return_index=True)
+        once: Ints = np.sort(first[first >= len(before)]) - len(before)
+        both = np.concatenate([before, told[once]])
+        self.made_last[number] = both[both[:, -1] == both[:, -1].max()]
+        return once
 
     def _report(self, number: int) -> None:
         """Keeps a definition's runs that came to nothing."""
@@ -144,40 +248,63 @@ class Engine:
 
     def finish(self, now: int) -> Found:
         """The input is over: reports the runs that came to nothing, or still wait, if that is wanted."""
-        begins = [store.end for store in self.stores]
+        self.begins = self._ends()
+        if self.fetch is not None:
+            self.fetch.everything()
         for number, engine in enumerate(self.engines):
             engine.finish(now)
             if self.choice.incomplete:
                 self._report(number)
-        return self._found(begins)
+        return self._found()
 
     def _meets(self, name: str, piece: int) -> bool:
         if piece == PRIMITIVE:
             return True
         made = self.programs[piece].name
-        return made in self.uses[name] or (name in self.any_type and made != BARE)
+        hidden = made == BARE or made in self.division.inlined
+        return made in self.uses[name] or (name in self.any_type and not hidden)
 
-    def _found(self, begins: list[int]) -> Found:
-        definitions = []
-        for number, (store, begin) in enumerate(zip(self.stores, begins, strict=True)):
-            composer = self.composers[number]
-            fresh = composed.join(store.since(begin)) or [composer.nothing()]
-            names, labels = tuple(composer.attributes), tuple(composer.labels)
-            name = self.programs[number].name
-            ended = tuple(self.incomplete[number])
-            self.incomplete[number] = []
-            definitions.append(FoundDefinition(name, names, labels, fresh[0], store.as_it_is(), ended))
-        return Found(tuple(definitions), self.events.as_it_is(), self.texts.all())
+    def _found(self) -> Found:
+        if self._ends()[1] == self.begins[1] and not any(self.incomplete):
+            return self._nothing
+        made = [composed.join(store.since(begin)) for store, begin in zip(self.stores, self.begins[1], strict=True)]
+        definitions = tuple(self._definition(number, some) for number, some in enumerate(made))
+        self.incomplete = [[] for _ in self.programs]
+        self.timers = [[] for _ in self.programs]
+        return Found(definitions, self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
+
+    def _definition(self, number: int, made: list[Composed]) -> FoundDefinition:
+        """What was found of a definition."""
+        composer = self.composers[number]
+        return FoundDefinition(
+            self.programs[number].name,
+            tuple(composer.attributes),
+            tuple(composer.labels),
+            made[0] if made else composer.nothing(),
+            self.stores[number].as_it_is(),
+            tuple(self.incomplete[number]),
+            np.concatenate([NOTHING, *self.timers[number]]) if self.division.publishes else None,
+        )
 
     def _reclaim(self) -> None:
         """Lets go what no run can need any more, when it is worth the while."""
         for number, store in enumerate(self.stores):
-            if not self.used[number]:
+            if not self.used[number] and store.pieces:
                 store.keep(NOTHING)
-        held = len(self.events) + sum(map(len, self.stores))
-        if held > self.bound or len(self.events.pieces) > PIECES:
+        if self._held() > self.bound:
             keep_needed(self.events, self.stores, self.symbols)
-            self.bound = RECLAIM + 2 * (len(self.events) + sum(map(len, self.stores)))
+            self.bound = RECLAIM + 2 * self._held()
+        self.events.settle()
+        for store in self.stores:
+            store.settle()
+
+    def _held(self) -> int:
+        return len(self.events) + sum(map(len, self.stores))
+
+
+def timers_of(program: Program) -> list[Timer]:
+    """The timers of a program and of all sides inside."""
+    return [*program.timers, *(one for sides in program.sides for side in sides for one in timers_of(side))]
 
 
 def batch_after(events: int, symbols: int) -> int:

@@ -23,7 +23,10 @@ class Incomplete:
 
 @dataclass(frozen=True)
 class FoundDefinition:
-    """The composites of one definition. ``labels`` are by bit, ``known`` has by number all that parts may refer to."""
+    """The composites of one definition. ``labels`` are by bit, ``known`` has by number all that parts may refer to.
+
+    ``timers`` says, where that was asked for, which timer completed each composite: its rank, or -1 for an event.
+    """
 
     name: str
     attributes: tuple[str, ...]
@@ -31,18 +34,21 @@ class FoundDefinition:
     composites: Composed
     known: Kept[Composed]
     incomplete: tuple[Incomplete, ...] = ()
+    timers: Ints | None = None
 
 
 @dataclass(frozen=True)
 class Found:
     """Composites as columns; nothing that is detected later changes them.
 
-    ``events`` has the rows of the input by number: those that leaves are, and perhaps others.
+    ``events`` has the rows of the input by number: those that leaves are, and perhaps others. Where composites were
+    delivered, ``in_order`` is false: their events have numbers that say nothing of the order of the input.
     """
 
     definitions: tuple[FoundDefinition, ...]
     events: Kept[EventTable]
     texts: pa.Array
+    in_order: bool = True
 
     def __len__(self) -> int:
         return sum(len(one.composites) for one in self.definitions)

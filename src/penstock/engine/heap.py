@@ -97,7 +97,8 @@ class Memory:
         self.counts[m.NODE_ROOM] = room
 
     def grow_made(self, room: int) -> None:
-        """Room for so many composites."""
+        """Room for so many composites, or a few more: their chains need a power of two."""
+        room = 1 << (room - 1).bit_length()
         self._grown(m.MADE, room * m.MADE_WIDTH)
         self._grown(m.SELECTED, room * 2 * self.selects)
         self.counts[m.MADE_ROOM] = room

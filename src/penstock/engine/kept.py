@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+PIECES = 64
+"""So many pieces are kept as they came."""
 
 
 class Rows(Protocol):
@@ -35,15 +37,46 @@ class Kept(Generic[T]):
         self._join = join
         self._numbers: list[Ints | None] = []
         self._starts: list[int] = []
+        self._count = 0
+        self._most = PIECES
 
     def __len__(self) -> int:
-        return sum(map(len, self.pieces))
+        return self._count
 
     def add(self, piece: T) -> None:
         """More rows, with the next numbers."""
         if len(piece):
             self._append(piece, None, self.end)
             self.end += len(piece)
+            self._count += len(piece)
+
+    def drop(self, piece: T) -> None:
+        """Lets the rows go that were added last."""
+        if self.pieces and self.pieces[-1] is piece:
+            for some in (self.pieces, self._numbers, self._starts):
+                some.pop()
+            self._count -= len(piece)
+
+    def settle(self) -> None:
+        """Where there are many pieces, the short ones at the end become one, so that each row is copied a few times."""
+        if len(self.pieces) <= self._most:
+            return
+        first, length = len(self.pieces) - 1, len(self.pieces[-1])
+        while first and len(self.pieces[first - 1]) <= 2 * length:
+            first -= 1
+            length += len(self.pieces[first])
+        numbers = np.concatenate([self._numbers_of(owner) for owner in range(first, len(self.pieces))])
+        fewer = self._join(self.pieces[first:])
+        ends = np.cumsum([len(piece) for piece in fewer])
+        self.pieces[first:] = fewer
+        self._numbers[first:] = np.split(numbers, ends[:-1])
+        self._starts[first:] = [int(some[0]) for some in np.split(numbers, ends[:-1])]
+        self._most = max(PIECES, 2 * len(self.pieces))
+
+    def _numbers_of(self, owner: int) -> Ints:
+        known = self._numbers[owner]
+        start = self._starts[owner]
+        return np.arange(start, start + len(self.pieces[owner])) if known is None else known
 
     def since(self, number: int) -> list[T]:
         """The pieces that were added when ``number`` was the next one, and later."""
@@ -67,32 +100,47 @@ class Kept(Generic[T]):
         ends = np.cumsum([len(piece) for piece in self.pieces])
         self._numbers = list(np.split(numbers, ends[:-1])) if self.pieces else []
         self._starts = [int(some[0]) for some in self._numbers if some is not None]
+        self._count = len(numbers)
 
     def put(self, pieces: Sequence[tuple[Ints, T]], end: int) -> None:
         """Rows with their numbers, as they were saved; the next one will be ``end``."""
-        if pieces:
-            numbers = np.concatenate([some for some, _ in pieces])
-            order = np.argsort(numbers, kind="stable")
-            self._put(pieces, numbers, order)
         self.end = end
+        self.merge(pieces, end)
 
-    def _put(self, pieces: Sequence[tuple[Ints, T]], numbers: Ints, order: Ints) -> None:
-        """One piece for each stretch of numbers whose rows come from one piece, joined where they can be."""
-        sources = np.repeat(np.arange(len(pieces)), [len(some) for some, _ in pieces])[order]
-        rows = np.concatenate([np.arange(len(some)) for some, _ in pieces])[order]
+    def merge(self, pieces: Sequence[tuple[Ints, T]], before: int) -> None:
+        """More rows with their numbers, all less than ``before``; some may be there already.
+
+        Pieces that were added when ``before`` was the next number, and later, stay as they are.
+        """
+        if not sum(len(some) for some, _ in pieces):
+            return
+        first = int(np.searchsorted(self._starts, before))
+        after, numbers, starts = self.pieces[first:], self._numbers[first:], self._starts[first:]
+        old = [(self._numbers_of(number), self.pieces[number]) for number in range(first)]
+        both = [(some, piece) for some, piece in [*old, *pieces] if len(some)]
+        self._lay([some for some, _ in both], self._join([piece for _, piece in both]))
+        self.pieces, self._numbers, self._starts = self.pieces + after, self._numbers + numbers, self._starts + starts
+        self._count = sum(map(len, self.pieces))
+
+    def _lay(self, numbers: Sequence[Ints], pieces: list[T]) -> None:
+        """Puts rows into the order of their numbers: one piece for each stretch whose rows come from one."""
+        every, order = np.unique(np.concatenate(numbers), return_index=True)
+        ends = np.cumsum([len(piece) for piece in pieces])
+        sources = np.searchsorted(ends, order, side="right")
         cuts = np.flatnonzero(np.diff(sources)) + 1
-        stretches = np.split(np.arange(len(order)), cuts)
-        taken = [pieces[int(sources[some[0]])][1].take(rows[some]) for some in stretches]
-        self.pieces = self._join(taken)
-        ends = np.cumsum([len(piece) for piece in self.pieces])
-        self._numbers = list(np.split(numbers[order], ends[:-1]))
+        self.pieces, self._numbers = [], []
+        for some in np.split(np.arange(len(order)), cuts):
+            source = int(sources[some[0]])
+            begin = int(ends[source]) - len(pieces[source])
+            self.pieces.append(pieces[source].take(order[some] - begin))
+            self._numbers.append(every[some])
         self._starts = [int(some[0]) for some in self._numbers if some is not None]
 
     def as_it_is(self) -> Kept[T]:
         """The rows that are kept now, whatever is added or let go later."""
         same: Kept[T] = Kept(self._join)
         same.pieces, same._numbers, same._starts = [*self.pieces], [*self._numbers], [*self._starts]
-        same.end = self.end
+        same.end, same._count = self.end, self._count
         return same
 
     def _append(self, piece: T, numbers: Ints | None, start: int) -> None:

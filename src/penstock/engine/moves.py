@@ -7,7 +7,7 @@ import numpy as np
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.lists import link, of_clock, of_node, of_run, release, same_nodes, set_clock, set_run, take_row
-from penstock.engine.pointers import pointer
+from penstock.engine.pointers import memory_of, pointer
 from penstock.engine.vm import evaluate, mix
 
 
@@ -74,31 +74,74 @@ def same_runs(a, b, L, M):
 
 
 @inlined
-def make(plain, instance, lo, hi, head, place, L, M, X):
-    """A composite, unless an equal one was made at this instant."""
-    whole = 0 if plain else mix(mix(instance, lo), of_node(head, m.HASH, M))
+def make(instance, lo, hi, head, place, L, M, X):
+    """A composite, unless an equal one was made at this instant; where those of a place are united, at this place."""
     made = M[m.COUNTS][m.MADE_COUNT]
-    if not plain and not L[m.HEAD][m.DISTINCT_RUNS]:
-        for other in range(M[m.COUNTS][m.SINCE], made):
-            row = other * m.MADE_WIDTH
-            if (
-                M[m.MADE][row + m.MADE_HASH] == whole
-                and M[m.MADE][row + m.MADE_HI] == hi
-                and M[m.MADE][row + m.MADE_INSTANCE] == instance
-                and M[m.MADE][row + m.MADE_LO] == lo
-                and same_nodes(M[m.MADE][row + m.MADE_NODE], head, M)
-            ):
-                return
     row = made * m.MADE_WIDTH
     M[m.MADE][row + m.MADE_INSTANCE] = instance
     M[m.MADE][row + m.MADE_LO] = lo
     M[m.MADE][row + m.MADE_HI] = hi
     M[m.MADE][row + m.MADE_NODE] = head
     M[m.MADE][row + m.MADE_PLACE] = place
-    M[m.MADE][row + m.MADE_HASH] = whole
-    if not plain and L[m.HEAD][m.SELECTS] > 0:
+    if not L[m.HEAD][m.DISTINCT_RUNS]:
+        unites = L[m.HEAD][m.CONTEXT] == m.CUMULATIVE
+        since = M[m.COUNTS][m.SINCE]
+        if is_made(made, max(since, M[m.COUNTS][m.TAKEN]) if unites else since, unites, M):
+            return
+        link_made(made, M)
+    if L[m.HEAD][m.SELECTS] > 0:
         select(made, head, instance, L, M, X)
     M[m.COUNTS][m.MADE_COUNT] = made + 1
+
+
+@compiled
+def is_made(made, since, at_its_place, M):
+    """Whether a composite is equal to one of those since; those that may be are behind each other in a chain."""
+    row = made * m.MADE_WIDTH
+    whole = hash_made(made, M)
+    other = M[m.MADE][(whole & (M[m.COUNTS][m.MADE_ROOM] - 1)) * m.MADE_WIDTH + m.MADE_BUCKET] - 1
+    while since <= other < made:
+        there = other * m.MADE_WIDTH
+        if (
+            M[m.MADE][there + m.MADE_HASH] == whole
+            and (not at_its_place or M[m.MADE][there + m.MADE_PLACE] == M[m.MADE][row + m.MADE_PLACE])
+            and M[m.MADE][there + m.MADE_INSTANCE] == M[m.MADE][row + m.MADE_INSTANCE]
+            and M[m.MADE][there + m.MADE_LO] == M[m.MADE][row + m.MADE_LO]
+            and M[m.MADE][there + m.MADE_HI] == M[m.MADE][row + m.MADE_HI]
+            and same_nodes(M[m.MADE][there + m.MADE_NODE], M[m.MADE][row + m.MADE_NODE], M)
+        ):
+            return True
+        other = M[m.MADE][there + m.MADE_CHAIN]
+    return False
+
+
+@compiled
+def hash_made(made, M):
+    """The hash of a composite; it is in its row then."""
+    row = made * m.MADE_WIDTH
+    whole = mix(mix(M[m.MADE][row + m.MADE_INSTANCE], M[m.MADE][row + m.MADE_LO]), M[m.MADE][row + m.MADE_HI])
+    whole = mix(whole, of_node(M[m.MADE][row + m.MADE_NODE], m.HASH, M))
+    M[m.MADE][row + m.MADE_HASH] = whole
+    return whole
+
+
+@compiled
+def link_made(made, M):
+    """Puts a composite in front of the chain of its bucket. A bucket may name a row of former times: none before it."""
+    row = made * m.MADE_WIDTH
+    bucket = (M[m.MADE][row + m.MADE_HASH] & (M[m.COUNTS][m.MADE_ROOM] - 1)) * m.MADE_WIDTH + m.MADE_BUCKET
+    before = M[m.MADE][bucket] - 1
+    M[m.MADE][row + m.MADE_CHAIN] = before if before < made else -1
+    M[m.MADE][bucket] = made + 1
+
+
+@compiled
+def link_all_made(memory):
+    """Puts the composites of this instant into chains, where they stand now."""
+    M = memory_of(memory)
+    for made in range(M[m.COUNTS][m.SINCE], M[m.COUNTS][m.MADE_COUNT]):
+        hash_made(made, M)
+        link_made(made, M)
 
 
 @compiled
@@ -115,12 +158,6 @@ def select(made, head, instance, L, M, X):
 
 @compiled
 def move(run, option, lo, hi, head, remaining, instance, place, L, M, X):
-    """The same as `move_here`, for all programs."""
-    move_here(False, run, option, lo, hi, head, remaining, instance, place, L, M, X)
-
-
-@inlined
-def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M, X):
     """A run goes on through an option: limits, composite, and a new run for each alternative of what follows."""
     position = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_POSITION]
     row = position * m.POSITION_WIDTH
@@ -138,16 +175,16 @@ def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M
     M[m.COUNTS][m.ALLOWED] += 1
     span = min(lo, of_run(run, m.LO, M)) if started else lo
     began = of_run(run, m.BEGAN, M) & ~1 if started else 2 * hi
-    if not plain and remaining:
+    if remaining:
         waits = L[m.STATES][of_run(run, m.STATE, M) * m.STATE_WIDTH + m.STATE_WAITING]
         base = of_run(run, m.BASE, M) if waits else of_run(run, m.PREVIOUS, M)
         if not waits and not L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_STRONG]:
             base = m.NONE
         waiting = L[m.POSITIONS][row + m.POSITION_WAITING]
-        arrive(plain, run, row, waiting, hi, span, began, head, remaining, base, instance, started, L, M, X)
+        arrive(run, row, waiting, hi, span, began, head, remaining, base, instance, started, L, M, X)
         return
     truths = 0
-    asked = 0 if plain else L[m.POSITIONS][row + m.POSITION_GUARDS]
+    asked = L[m.POSITIONS][row + m.POSITION_GUARDS]
     guard = 0
     while asked >> guard:
         if (asked >> guard) & 1 and holds(m.GUARD_CODE, guard, 0, head, instance, L, M, X):
@@ -158,11 +195,11 @@ def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M
         if end >= 0 and end & truths == end:
             began |= 1
             M[m.COUNTS][m.GONE_ON] += 1
-            make(plain, instance, span, hi, head, place, L, M, X)
+            make(instance, span, hi, head, place, L, M, X)
             break
     for one in range(L[m.POSITIONS][row + m.POSITION_FIRST], L[m.POSITIONS][row + m.POSITION_LAST]):
         way = one * m.ALTERNATIVE_WIDTH
-        guards = 0 if plain else L[m.ALTERNATIVES][way + m.ALTERNATIVE_GUARDS]
+        guards = L[m.ALTERNATIVES][way + m.ALTERNATIVE_GUARDS]
         index = 0
         bit = 0
         guard = 0
@@ -173,11 +210,11 @@ def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M
             guard += 1
         target = L[m.HEAD][L[m.HEAD][m.STATE_TABLE] + L[m.ALTERNATIVES][way + m.ALTERNATIVE_STATES] + index]
         if target >= 0:
-            arrive(plain, run, row, target, hi, span, began, head, 0, m.NONE, instance, started, L, M, X)
+            arrive(run, row, target, hi, span, began, head, 0, m.NONE, instance, started, L, M, X)
 
 
 @inlined
-def arrive(plain, run, position, target, hi, span, began, head, remaining, base, instance, started, L, M, X):
+def arrive(run, position, target, hi, span, began, head, remaining, base, instance, started, L, M, X):
     """The new run that waits in ``target``, with the timers and limits that it has there."""
     M[m.COUNTS][m.GONE_ON] += 1
     fresh = take_row(M)
@@ -203,7 +240,7 @@ def arrive(plain, run, position, target, hi, span, began, head, remaining, base,
             set_clock(fresh, timer, at, L, M)
     for limit in range(L[m.HEAD][m.LIMITS]):
         set_clock(fresh, timers + limit, M[m.SCRATCH][limit], L, M)
-    if not plain and not L[m.HEAD][m.DISTINCT_RUNS] and is_known(fresh, L, M):
+    if not L[m.HEAD][m.DISTINCT_RUNS] and is_known(fresh, L, M):
         release(fresh, M)
         return
     link(fresh, instance, M)

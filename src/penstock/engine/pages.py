@@ -19,17 +19,15 @@ from penstock.engine.definition import DefinitionEngine
 from penstock.engine.found import known_rows
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
-from penstock.engine.runner import Runner
-from penstock.engine.store import Symbols
-from penstock.engine.traverse import list_runs, reach
+from penstock.engine.store import Symbols, trimmed
+from penstock.engine.texts import Texts
+from penstock.engine.traverse import list_runs, over_at, reach
 from penstock.engine.values import Pool
 from penstock.events.table import EventTable
 
 Page = dict[str, Any]
 RUN_COLUMNS = (m.STATE, m.PREVIOUS, m.LO, m.HEAD_NODE, m.REMAINING, m.BASE, m.BEGAN)
 COMPOSED = ("lo", "hi", "words", "kinds", "bits", "offsets", "owners", "rows", "labels", "leaf_offsets", "leaves")
-PER_PAGE = 1024
-"""So many instances are in a page, more or less."""
 
 
 class Book:
@@ -48,6 +46,8 @@ class Book:
         self.events = events
         self.stores = stores
         self.pool = pool
+        self._marks = [np.zeros(one.runner.memory.live(m.NODE_COUNT), np.int64) for one in engine.detections]
+        self._mark = 0
 
     def instances(self) -> Ints:
         """The instances that differ from those never seen, but for number 0.
@@ -64,15 +64,16 @@ class Book:
         held[0] = False
         return np.flatnonzero(held)
 
-    def changed(self, instances: Ints) -> Ints:
-        """Which of the instances changed since the marks were last wiped, those among them that are as new now."""
+    def changed(self) -> Ints:
+        """The instances that changed since the marks were last wiped, those among them that are as new now."""
         touched = np.zeros(self.engine.instances.count, bool)
         for one in self.engine.detections:
             if one.parameters:
                 memory = one.runner.memory
                 rows = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, memory.live(m.KNOWN))
                 touched[: len(rows)] |= rows[:, m.TOUCHED] != 0
-        return touched[instances]
+        touched[0] = False
+        return np.flatnonzero(touched)
 
     def wipe(self) -> None:
         """Wipes the marks of change."""
@@ -83,11 +84,12 @@ class Book:
     def page(self, instances: Ints, is_common: bool = False) -> Page:
         """What these instances hold; the common page has number 0, and what concerns all."""
         known = self.engine.instances
+        self._mark += 1
         page: Page = {"key.kinds": known.kinds[instances], "key.values": known.values[instances]}
         held: list[Ints] = []
         for number, one in enumerate(self.engine.detections):
             mine = instances if one.parameters or is_common else instances[:0]
-            part, symbols = _runs(one.runner, mine, is_common, known)
+            part, symbols = self._runs(number, mine, is_common)
             held.append(symbols)
             page |= {f"{number}.{name}": value for name, value in part.items()}
         slots = np.unique(np.concatenate(held))
@@ -99,8 +101,70 @@ class Book:
         own = self.engine.symbols
         page |= {"symbol.identity": own.identities.column[slots], "symbol.owner": owners, "symbol.row": rows}
         page |= {"symbol.kinds": own.kinds.rows[slots], "symbol.values": own.values.rows[slots]}
-        page |= self._matched(owners, rows)
-        return self._with_texts(page)
+        return page
+
+    def outlook(self, instances: Ints) -> tuple[int, int, int, list[int]]:
+        """Of some instances: the next timer, when the first run is over, when half of them are, and how many runs."""
+        timers, ends, counts = [m.FAR], [], []
+        for one in self.engine.detections:
+            memory = one.runner.memory
+            mine = instances[instances < memory.live(m.KNOWN)] if one.parameters else instances[:0]
+            runs, _ = list_runs(mine, memory.arrays[m.INSTANCES], memory.arrays[m.RUNS])
+            clocks = memory.rows(m.CLOCKS, memory.clocked, memory.live(m.RUN_ROOM))[runs, : memory.timers]
+            timers.append(int(np.where(clocks == m.NONE, m.FAR, clocks).min(initial=m.FAR)))
+            ends.append(over_at(runs, one.runner.layout, memory.arrays))
+            counts.append(len(runs))
+        over = np.sort(np.concatenate(ends))
+        first, half = (int(over[0]), int(over[len(over) // 2])) if len(over) else (m.FAR, m.FAR)
+        return min(timers), first, half, counts
+
+    def whole(self, page: Page) -> Page:
+        """A page with the events and composites that it refers to, and its own numbers for texts."""
+        return self._with_texts(page | self._matched(page["symbol.owner"], page["symbol.row"]))
+
+    def _runs(self, detection: int, instances: Ints, is_common: bool) -> tuple[Page, Ints]:
+        """The runs of instances, in the order of their lists, with what they have matched; and the symbols of that."""
+        runner, known = self.engine.detections[detection].runner, self.engine.instances
+        memory = runner.memory
+        own = instances[instances < memory.live(m.KNOWN)]
+        state = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, memory.live(m.KNOWN))
+        runs, owners = list_runs(own, memory.arrays[m.INSTANCES], memory.arrays[m.RUNS])
+        rows = memory.rows(m.RUNS, m.RUN_WIDTH, memory.live(m.RUN_ROOM))[runs]
+        made = memory.rows(m.MADE, m.MADE_WIDTH, memory.live(m.MADE_COUNT) if is_common else 0)
+        heads = np.concatenate([rows[:, m.HEAD_NODE], made[:, m.MADE_NODE]])
+        nodes = np.sort(reach(heads, self._marks[detection], self._mark, memory.arrays[m.NODES]))
+        matched = memory.rows(m.NODES, m.NODE_WIDTH, memory.live(m.NODE_COUNT))[nodes]
+        parents = np.where(matched[:, m.PARENT] < 0, -1, np.searchsorted(nodes, matched[:, m.PARENT]))
+        table = rows[:, list(RUN_COLUMNS)].copy()
+        table[:, RUN_COLUMNS.index(m.HEAD_NODE)] = np.searchsorted(nodes, rows[:, m.HEAD_NODE])
+        page: Page = {
+            "dead": np.where(
+                instances < len(state), state[np.minimum(instances, len(state) - 1), m.DEAD], state[0, m.DEAD]
+            ),
+            "runs": table,
+            "clocks": memory.rows(m.CLOCKS, memory.clocked, memory.live(m.RUN_ROOM))[runs],
+            "owners": np.searchsorted(instances, owners),
+            "node.symbol": matched[:, m.SYMBOL].copy(),
+            "node.parent": parents,
+            "node.labels": matched[:, m.LABELS].copy(),
+            "node.hash": matched[:, m.HASH].copy(),
+        }
+        symbols = [page["node.symbol"]]
+        if is_common:
+            whose = made[:, m.MADE_INSTANCE]
+            page |= {
+                "last.made": made[:, [m.MADE_LO, m.MADE_HI, m.MADE_HASH]].copy(),
+                "last.node": np.searchsorted(nodes, made[:, m.MADE_NODE]),
+                "last.owner.kinds": known.kinds[whose],
+                "last.owner.values": known.values[whose],
+                "last.is_keyed": whose > 0,
+                "past": runner.past,
+                "past.symbol": runner.past[:, m.PLACE_SYMBOL].copy(),
+                "until": runner.until,
+                "counts": memory.counts[[m.NOW, m.FAILED, m.EXPIRED, m.DROPPED, m.REPLACED, m.OPEN]],
+            }
+            symbols.append(page["past.symbol"])
+        return page, np.concatenate(symbols)
 
     def _matched(self, owners: Ints, rows: Ints) -> Page:
         """The events and composites that symbols are, with all that these are made of."""
@@ -116,7 +180,7 @@ class Book:
                 for inner in range(owner):
                     wanted[inner].append(known_rows(composites, inner))
         numbers = np.unique(np.concatenate(wanted[PRIMITIVE]))
-        pieces = [(numbers[where], piece.take(found)) for piece, where, found in self.events.locate(numbers)]
+        pieces = [(numbers[where], trimmed(piece.take(found))) for piece, where, found in self.events.locate(numbers)]
         for number, (some, table) in enumerate(pieces if len(numbers) else []):
             page |= {f"events.{number}.numbers": some, f"events.{number}.fields": table.fields}
             page |= {f"events.{number}.attributes": table.attributes, f"events.{number}.fixed": table.fixed}
@@ -159,55 +223,14 @@ def _taken(store: Kept[Composed], numbers: Ints) -> Composed:
     return whole
 
 
-def _runs(runner: Runner, instances: Ints, is_common: bool, known: Any) -> tuple[Page, Ints]:
-    """The runs of instances, in the order of their lists, with what they have matched; and the symbols of that."""
-    memory = runner.memory
-    own = instances[instances < memory.live(m.KNOWN)]
-    state = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, memory.live(m.KNOWN))
-    runs, owners = list_runs(own, memory.arrays[m.INSTANCES], memory.arrays[m.RUNS])
-    rows = memory.rows(m.RUNS, m.RUN_WIDTH, memory.live(m.RUN_ROOM))[runs]
-    made = memory.rows(m.MADE, m.MADE_WIDTH, memory.live(m.MADE_COUNT) if is_common else 0)
-    heads = np.concatenate([rows[:, m.HEAD_NODE], made[:, m.MADE_NODE]])
-    nodes = reach(heads, memory.live(m.NODE_COUNT), memory.arrays[m.NODES])
-    matched = memory.rows(m.NODES, m.NODE_WIDTH, memory.live(m.NODE_COUNT))[nodes]
-    parents = np.where(matched[:, m.PARENT] < 0, -1, np.searchsorted(nodes, matched[:, m.PARENT]))
-    table = rows[:, list(RUN_COLUMNS)].copy()
-    table[:, RUN_COLUMNS.index(m.HEAD_NODE)] = np.searchsorted(nodes, rows[:, m.HEAD_NODE])
-    page: Page = {
-        "dead": np.where(
-            instances < len(state), state[np.minimum(instances, len(state) - 1), m.DEAD], state[0, m.DEAD]
-        ),
-        "runs": table,
-        "clocks": memory.rows(m.CLOCKS, memory.clocked, memory.live(m.RUN_ROOM))[runs],
-        "owners": np.searchsorted(instances, owners),
-        "node.symbol": matched[:, m.SYMBOL].copy(),
-        "node.parent": parents,
-        "node.labels": matched[:, m.LABELS].copy(),
-        "node.hash": matched[:, m.HASH].copy(),
-    }
-    symbols = [page["node.symbol"]]
-    if is_common:
-        whose = made[:, m.MADE_INSTANCE]
-        page |= {
-            "last.made": made[:, [m.MADE_LO, m.MADE_HI, m.MADE_HASH]].copy(),
-            "last.node": np.searchsorted(nodes, made[:, m.MADE_NODE]),
-            "last.owner.kinds": known.kinds[whose],
-            "last.owner.values": known.values[whose],
-            "last.is_keyed": whose > 0,
-            "past": runner.past,
-            "past.symbol": runner.past[:, m.PLACE_SYMBOL].copy(),
-            "until": runner.until,
-            "counts": memory.counts[[m.NOW, m.FAILED, m.EXPIRED, m.DROPPED, m.REPLACED, m.OPEN]],
-        }
-        symbols.append(page["past.symbol"])
-    return page, np.concatenate(symbols)
-
-
-def page_numbers(kinds: Ints, values: Ints, hashes: Ints, pages: int) -> Ints:
-    """The page of each instance, by its parameters' values alone; ``hashes`` stand for texts."""
+def key_hashes(kinds: Ints, values: Ints, texts: Texts) -> Ints:
+    """A hash of each row of values, the same in every process."""
     whole = np.zeros(len(kinds), np.uint64)
+    said = values.copy()
+    is_text = kinds == vm.TEXT
+    if is_text.any():
+        said[is_text] = texts.hashed(values[is_text])[0].view(np.int64)
     for column in range(kinds.shape[1]):
-        said = np.where(kinds[:, column] == vm.TEXT, hashes[:, column], values[:, column])
-        whole = (whole ^ said.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        whole = (whole ^ said[:, column].view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         whole ^= whole >> np.uint64(29)
-    return (whole % np.uint64(pages)).astype(np.int64) + 1
+    return (whole * np.uint64(0xBF58476D1CE4E5B9)).view(np.int64)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 
 from penstock.engine import memory as m
-from penstock.engine.composed import Composed, join
+from penstock.engine.composed import Composed
 from penstock.engine.definition import DefinitionEngine, Detection
 from penstock.engine.heap import RUNS
-from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
+from penstock.engine.moves import link_all_made
 from penstock.engine.pages import COMPOSED, RUN_COLUMNS, Page
 from penstock.engine.store import Symbols
 from penstock.events.table import EventTable
@@ -28,11 +27,17 @@ def _restore_instances(engine: DefinitionEngine, pages: list[Page]) -> list[int]
     """Numbers the instances of all pages; returns where those of each page begin."""
     first, known = [0], engine.instances
     for page in pages[1:]:
-        key = [(page["key.kinds"][:, n], page["key.values"][:, n]) for n in range(page["key.kinds"].shape[1])]
+        kinds, values = page["key.kinds"].T, page["key.values"].T
+        key = [(_one_kind(one), bits) for one, bits in zip(kinds, values, strict=True)]
         first.append(known.count)
         if len(page["key.kinds"]):
             known.numbers(key)
     return first
+
+
+def _one_kind(kinds: Ints) -> Ints | int:
+    """One kind for all where there is only one: they are found faster so."""
+    return int(kinds[0]) if len(kinds) and (kinds == kinds[0]).all() else kinds
 
 
 def _restore_symbols(engine: DefinitionEngine, symbols: Symbols, pages: list[Page], met: int) -> list[Ints]:
@@ -113,6 +118,7 @@ def _restore_common(one: Detection, number: int, page: Page, slots: Ints, engine
         made[:, m.MADE_NODE] = page[f"{number}.last.node"]
     memory.counts[m.MADE_COUNT] = memory.counts[m.TAKEN] = len(made)
     memory.counts[m.SINCE] = 0
+    link_all_made(memory.arrays)
 
 
 def _restore_queues(one: Detection, clocks: Ints, owners: Ints) -> None:
@@ -125,30 +131,21 @@ def _restore_queues(one: Detection, clocks: Ints, owners: Ints) -> None:
     memory.set_queues(queues, max([2 * len(queue) for queue in queues] + [RUNS]))
 
 
-def restore_events(events: Kept[EventTable], pages: list[Page], end: int) -> None:
-    """The events of all pages, each once."""
-    seen: set[int] = set()
+def events_of(pages: list[Page]) -> list[tuple[Ints, EventTable]]:
+    """The events of pages, with their numbers."""
     pieces = []
     for page in pages:
         for number in range(sum(name.startswith("events.") and name.endswith(".numbers") for name in page)):
             prefix = f"events.{number}."
             table = EventTable(page[prefix + "fields"], page[prefix + "attributes"], page[prefix + "fixed"])
-            fresh = np.array([row for row, one in enumerate(page[prefix + "numbers"].tolist()) if one not in seen])
-            if len(fresh):
-                seen.update(page[prefix + "numbers"].tolist())
-                pieces.append((page[prefix + "numbers"][fresh], table.take(pa.array(fresh))))
-    events.put(pieces, end)
+            pieces.append((page[prefix + "numbers"], table))
+    return pieces
 
 
-def restore_composites(stores: list[Kept[Composed]], pages: list[Page], ends: list[int]) -> None:
-    """The composites of all pages, each once."""
-    for owner, store in enumerate(stores):
-        found = [page for page in pages if f"made.{owner}.numbers" in page]
-        pieces = []
-        if found:
-            [whole] = join([Composed(*(page[f"made.{owner}.{name}"] for name in COMPOSED)) for page in found])
-            numbers, rows = np.unique(
-                np.concatenate([page[f"made.{owner}.numbers"] for page in found]), return_index=True
-            )
-            pieces = [(numbers, whole.take(rows))]
-        store.put(pieces, ends[owner])
+def composites_of(pages: list[Page], owner: int) -> list[tuple[Ints, Composed]]:
+    """The composites of a definition that are in pages, with their numbers."""
+    return [
+        (page[f"made.{owner}.numbers"], Composed(*(page[f"made.{owner}.{name}"] for name in COMPOSED)))
+        for page in pages
+        if f"made.{owner}.numbers" in page
+    ]

@@ -14,6 +14,7 @@ from penstock.engine import memory as m
 from penstock.engine.heap import Memory
 from penstock.engine.layout import Layout
 from penstock.engine.memory import NONE, Ints
+from penstock.engine.moves import link_all_made
 from penstock.engine.unite import unite
 from penstock.errors import DataError, StateError
 from penstock.events.times import DAY, EARLIEST, next_clock_time, zone_of
@@ -92,6 +93,15 @@ def _joined(some: list[Made]) -> Made:
     return Made(offsets=np.concatenate([*offsets, ends[-1:]]), **arrays)
 
 
+def _nothing_made(selects: int) -> Made:
+    none: Ints = np.zeros(0, np.int64)
+    values: Ints = np.zeros((0, selects), np.int64)
+    return Made(none, none, none, none, np.zeros(1, np.int64), none, none, values, values)
+
+
+_NOTHING_MADE = _nothing_made(0)
+
+
 class Runner:
     """The runs of one program."""
 
@@ -107,10 +117,19 @@ class Runner:
         self.tidied = 0
         self.replays = 0
         self.until = int(NONE)
+        self.elsewhere = 0
+
+    def set_elsewhere(self, runs: int) -> None:
+        """So many runs wait that are not in memory; they count for the limit."""
+        head = self.layout[m.HEAD]
+        if head[m.MOST_LIVE] < m.FAR:
+            head[m.MOST_LIVE] += self.elsewhere - runs
+        self.elsewhere = runs
 
     def lay_out(self, code: Ints, chosen: Mapping[int, int]) -> None:
         """Completes the layout with the code of the definition, and with what was chosen for its detection."""
         self.layout = self.shape.arrays(code, chosen)
+        self.elsewhere = 0
         timers, limits, selects = (self.counts[cell] for cell in (m.TIMERS, m.LIMITS, m.SELECTS))
         self.memory = Memory(
             timers, limits, selects, reports=bool(chosen[m.REPORTS]), compares=not self.counts[m.DISTINCT_RUNS]
@@ -125,6 +144,23 @@ class Runner:
         known[m.CLOCK_FIRST], known[m.CLOCK_INSTANTS] = clock_first.ctypes.data, clock_instants.ctypes.data
         self._know(instances, known)
         return self._run(until, 0, instances, places, parts, known)
+
+    def is_due(self, until: int) -> bool:
+        """Whether a timer fires before ``until``."""
+        memory = self.memory
+        ends, room = memory.arrays[m.QUEUE_ENDS], memory.live(m.QUEUE_ROOM)
+        for timer in range(memory.timers):
+            first, last = ends.item(2 * timer), ends.item(2 * timer + 1)
+            row = (timer * room + first) * m.QUEUE_WIDTH
+            if first < last and memory.arrays[m.QUEUES].item(row + m.DEADLINE) < until:
+                return True
+        return False
+
+    def skip(self, until: int) -> Made:
+        """Time goes on, and nothing happens."""
+        self.until = until
+        selects = self.counts[m.SELECTS]
+        return _NOTHING_MADE if not selects else _nothing_made(selects)
 
     def _run(self, until: int, first: int, instances: int, places: Ints, parts: Ints, known: Ints) -> Made:
         """Lets the kernel go on, with more room whenever it needs it, until all places are consumed."""
@@ -142,7 +178,7 @@ class Runner:
                     made.append(self._taken(known))
                 self._make_room(count - self.memory.live(m.CURSOR))
             elif outcome == kernel.FULL:
-                most = int(self.layout[m.HEAD][m.MOST_LIVE])
+                most = int(self.layout[m.HEAD][m.MOST_LIVE]) + self.elsewhere
                 raise StateError(
                     f"more than {most:,} runs of `{self.program.name}` wait at once",
                     hint="give the pattern a time bound with `within`, or raise the limit",
@@ -171,6 +207,7 @@ class Runner:
         made = memory.live(m.MADE_COUNT) + max(runs, min(places, TIDY) // 4)
         if 2 * made >= memory.live(m.MADE_ROOM):
             memory.grow_made(4 * made)
+            link_all_made(memory.arrays)
         if memory.reports and 2 * (memory.live(m.ENDED_COUNT) + 2 * runs) >= memory.live(m.ENDED_ROOM):
             memory.grow_ended(4 * (memory.live(m.ENDED_COUNT) + 2 * runs))
         if memory.timers and max(memory.arrays[m.QUEUE_ENDS][1::2]) + runs >= memory.live(m.QUEUE_ROOM):
@@ -202,7 +239,8 @@ class Runner:
 
     def _taken(self, known: Ints) -> Made:
         """What was made, taken out; what was made at the present instant is remembered where it could be made again."""
-        if self.layout[m.HEAD][m.CONTEXT] == m.CUMULATIVE:
+        cumulative = self.layout[m.HEAD][m.CONTEXT] == m.CUMULATIVE
+        if cumulative:
             self._unite(known)
         memory, selects = self.memory, self.counts[m.SELECTS]
         counts = memory.counts
@@ -215,11 +253,12 @@ class Runner:
         made = Made(
             instance, lo, hi, place, offsets, symbols, labels, selected[:, :, 0].copy(), selected[:, :, 1].copy()
         )
-        kept = 0 if self.counts[m.DISTINCT_RUNS] else last - since
-        if kept:
-            rows[:kept] = rows[last - kept :].copy()
+        kept = 0 if self.counts[m.DISTINCT_RUNS] and not cumulative else last - since
         counts[m.TAKEN] = counts[m.MADE_COUNT] = kept
         counts[m.SINCE] = 0
+        if kept:
+            rows[:kept] = rows[last - kept :].copy()
+            link_all_made(memory.arrays)
         return made
 
     def _unite(self, known: Ints) -> None:

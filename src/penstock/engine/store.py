@@ -80,14 +80,20 @@ def _joined(tables: list[EventTable], kinds: dict[str, pa.DataType]) -> EventTab
     fields = pa.concat_tables([table.fields for table in tables]).unify_dictionaries()
     attributes = {name: pa.concat_arrays([_column(table, name, kinds[name]) for table in tables]) for name in kinds}
     columns = {name: fields[name].combine_chunks() for name in fields.column_names}
-    names = {name: _trimmed(columns[name]) for name in ("type", "source")}
-    return make_table(columns | names, attributes, all(table.fixed for table in tables))
+    return trimmed(make_table(columns, attributes, all(table.fixed for table in tables)))
+
+
+def trimmed(table: EventTable) -> EventTable:
+    """The same events, without most of the names of types and sources that are not theirs."""
+    for name in ("type", "source"):
+        column = table.field(name)
+        if len(column.dictionary) > len(column):
+            table = table.replaced(name, _trimmed(column))
+    return table
 
 
 def _trimmed(column: pa.DictionaryArray) -> pa.DictionaryArray:
-    """The same column, without most of the names that are not in it, so that names of old do not add up."""
-    if len(column.dictionary) <= len(column):
-        return column
+    """The same column, without the names that are not in it, so that names of old do not add up."""
     return column.dictionary.take(column.indices).dictionary_encode()
 
 

@@ -91,11 +91,15 @@ class Chosen:
 
     def field(self, name: str) -> pa.Array:
         """A field's column."""
-        return self.table.field(name).take(pa.array(self.rows))
+        return self._taken(self.table.field(name))
 
     def attribute(self, name: str) -> pa.Array:
         """An attribute's column."""
-        return self.table.attribute(name).take(pa.array(self.rows))
+        return self._taken(self.table.attribute(name))
+
+    def _taken(self, column: pa.Array) -> pa.Array:
+        """These rows, which rise, of a column."""
+        return column if len(self.rows) == len(column) else column.take(pa.array(self.rows))
 
     def only(self, some: Ints) -> Chosen:
         """Some of these rows."""
@@ -113,7 +117,12 @@ class Membership:
 
     def __init__(self, sets: tuple[DescribableSet, ...], defined: frozenset[str], zone: str) -> None:
         self.sets = sets
-        self.defined = defined
+        self.any_type = sum(1 << number for number, one in enumerate(sets) if one.type is None)
+        self.by_name: tuple[dict[str, int], dict[str, int]] = ({}, {})
+        for number, one in enumerate(sets):
+            if one.type is not None:
+                masks = self.by_name[one.type in defined]
+                masks[one.type] = masks.get(one.type, self.any_type) | 1 << number
         self.filters: dict[int, ColumnFilter] = {}
         for number, one in enumerate(sets):
             plain = split(one.filter).plain
@@ -122,15 +131,9 @@ class Membership:
 
     def by_type(self, piece: Piece) -> Ints:
         """For each name in a piece's dictionary of types a mask of the sets that events of the type may be in."""
+        masks = self.by_name[piece.definition is not None]
         names = piece.table.field("type").dictionary.to_pylist()
-        masks = np.zeros(max(len(names), 1), np.int64)
-        for number, one in enumerate(self.sets):
-            for code, name in enumerate(names):
-                if one.type is None or (
-                    one.type == name and (one.type in self.defined) == (piece.definition is not None)
-                ):
-                    masks[code] |= 1 << number
-        return masks
+        return np.array([masks.get(name, self.any_type) for name in names] or [0], np.int64)
 
     def filtered(self, bits: Ints, chosen: Chosen) -> Ints:
         """The masks of rows without the sets whose filters they do not pass."""
@@ -155,6 +158,10 @@ def select(members: list[Membership], piece: Piece) -> tuple[Chosen, list[Ints]]
     return chosen, bits
 
 
+Shares = tuple[Ints, Ints, Ints]
+"""Symbols, the instance that each concerns (-1: all), and the sets that it is in."""
+
+
 class Delivery:
     """Decides which instances of a program each symbol concerns."""
 
@@ -170,7 +177,7 @@ class Delivery:
             else:
                 self.common |= 1 << number
 
-    def deliver(self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool) -> tuple[Ints, Ints, Ints]:
+    def deliver(self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool) -> Shares:
         """Symbol, instance (-1: all) and sets of each delivery; ``bits`` are the sets of all symbols."""
         if len(self.bound) == 1 and not self.common and bits.all():
             return self._deliver_all(symbols, bits, instances, pool)
@@ -194,9 +201,17 @@ class Delivery:
             return rows[some[0]], numbers[some[0]], masks[some[0]]
         return _merged(_together(rows), _together(numbers), _together(masks))
 
-    def _deliver_all(
-        self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool
-    ) -> tuple[Ints, Ints, Ints]:
+    def keys_of(self, chosen: Chosen, bits: Ints, instances: Instances, pool: Pool) -> list[tuple[Ints, Ints]]:
+        """Kinds and values of the keys of the instances that rows are for, one for each way to say a key."""
+        found = []
+        for attributes, mask in self.bound.items():
+            some = chosen.only(np.flatnonzero(bits & mask))
+            key = self._key(some, attributes, instances, pool)
+            kinds = np.stack([np.broadcast_to(kind, len(some)) for kind, _ in key], axis=1)
+            found.append((kinds, np.stack([values for _, values in key], axis=1)))
+        return found
+
+    def _deliver_all(self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool) -> Shares:
         """The same where each symbol is for one instance."""
         (attributes,) = self.bound
         found = [instances.numbers(self._key(chosen, attributes, instances, pool)) for chosen in symbols]
@@ -242,7 +257,7 @@ def _together(arrays: list[Ints]) -> Ints:
     return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
 
 
-def _merged(rows: Ints, numbers: Ints, masks: Ints) -> tuple[Ints, Ints, Ints]:
+def _merged(rows: Ints, numbers: Ints, masks: Ints) -> Shares:
     """One delivery for each symbol and instance."""
     order = np.lexsort((numbers, rows))
     rows, numbers, masks = rows[order], numbers[order], masks[order]

@@ -7,7 +7,7 @@ import numpy as np
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled
 from penstock.engine.lists import add_node, of_node
-from penstock.engine.moves import select
+from penstock.engine.moves import is_made, link_made, select
 from penstock.engine.pointers import layout_of, memory_of, pointer
 
 
@@ -17,23 +17,41 @@ def unite(layout, memory, values):
     L, M = layout_of(layout), memory_of(memory)
     X = pointer(values.ctypes.data)
     counts = M[m.COUNTS]
-    first = counts[m.TAKEN]
-    kept = first
+    width = 2 * L[m.HEAD][m.SELECTS]
+    for row in range(counts[m.TAKEN], counts[m.MADE_COUNT]):
+        bucket = M[m.MADE][row * m.MADE_WIDTH + m.MADE_HASH] & (counts[m.MADE_ROOM] - 1)
+        M[m.MADE][bucket * m.MADE_WIDTH + m.MADE_BUCKET] = 0
+    for row in range(counts[m.SINCE], counts[m.TAKEN]):
+        link_made(row, M)
+    first = kept = counts[m.TAKEN]
+    since, instant = counts[m.SINCE], 0
     while first < counts[m.MADE_COUNT]:
         last = first + 1
         while last < counts[m.MADE_COUNT] and is_together(first, last, M):
             last += 1
-        for column in range(m.MADE_WIDTH):
+        if M[m.MADE][first * m.MADE_WIDTH + m.MADE_HI] != hi_before(kept, M):
+            instant = kept
+        if first == since:
+            counts[m.SINCE] = kept
+        for column in range(m.MADE_CHAIN):
             M[m.MADE][kept * m.MADE_WIDTH + column] = M[m.MADE][first * m.MADE_WIDTH + column]
-        for column in range(2 * L[m.HEAD][m.SELECTS]):
-            width = 2 * L[m.HEAD][m.SELECTS]
+        for column in range(width):
             M[m.SELECTED][kept * width + column] = M[m.SELECTED][first * width + column]
         if last > first + 1:
             unite_rows(kept, first, last, L, M, X)
-        kept += 1
+        if not is_made(kept, instant, False, M):
+            link_made(kept, M)
+            kept += 1
         first = last
+    if since >= counts[m.MADE_COUNT]:
+        counts[m.SINCE] = kept
     counts[m.MADE_COUNT] = kept
-    counts[m.SINCE] = min(counts[m.SINCE], kept)
+
+
+@compiled
+def hi_before(row, M):
+    """The end of the composite before this one."""
+    return m.NONE if row == 0 else M[m.MADE][(row - 1) * m.MADE_WIDTH + m.MADE_HI]
 
 
 @compiled
@@ -76,7 +94,7 @@ def unite_rows(target, first, last, L, M, X):
         while at < count and identities[order[at]] == identity:
             labels |= of_node(nodes[order[at]], m.LABELS, M)
             at += 1
-        head = add_node(False, of_node(node, m.SYMBOL, M), identity, labels, head, M)
+        head = add_node(of_node(node, m.SYMBOL, M), identity, labels, head, M)
     instance = M[m.MADE][target * m.MADE_WIDTH + m.MADE_INSTANCE]
     M[m.MADE][target * m.MADE_WIDTH + m.MADE_LO] = lo
     M[m.MADE][target * m.MADE_WIDTH + m.MADE_NODE] = head

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.ordering.places import FAR, Place
+from penstock.ordering.places import FAR, NEVER, Place
 
 
 @dataclass(frozen=True)
@@ -13,6 +13,16 @@ class Bound:
 
     place: Place
     progress: int
+
+    def before_instant(self) -> Bound:
+        """The same bound, or a lower one at which an instant ends.
+
+        >>> Bound(Place(5, 5, b"b"), 5).before_instant().place < Place(5, 0, b"")
+        True
+        """
+        if self.place.lo == FAR:
+            return self
+        return Bound(Place(self.place.hi, NEVER, b""), self.progress)
 
 
 def up_to(end: int) -> Place:

@@ -144,13 +144,18 @@ def read_rows(data: pa.Table | pa.RecordBatch, recipe: Recipe, origin: Origin | 
     """
     origin = origin or Rows(data)
     table = from_arrow(data, recipe.columns, origin=origin)
+    check_ids(table, recipe, origin)
+    return table
+
+
+def check_ids(table: EventTable, recipe: Recipe, origin: Origin) -> None:
+    """Refuses events without an id where it cannot be made."""
     if recipe.leaves_behind and table.field("id").null_count:
         row = pc.index(table.field("id").is_null(), True).as_py()
         raise DataError(
             f"{origin.where(row)}: it has no id, and not all of its columns are read",
             hint="an id is made of all that an event says: carry all attributes, or give all events ids",
         )
-    return table
 
 
 def packed_rows(kind: str, blobs: Iterable[tuple[int, pa.Table]]) -> pa.RecordBatch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,16 +48,17 @@ class Unpacked:
         return ordered(unpack(self.blobs))
 
 
-def unpack(blobs: Iterable[Any]) -> EventTable:
+def unpack(blobs: Iterable[Any], seen: MutableMapping[str, int] | None = None) -> EventTable:
     """The events of some blobs, as they were before they were packed; made ids are numbered.
 
-        >>> from penstock import parse
-        >>> from penstock.spark.keys import NOWHERE
-    from penstock.spark.packing import Packer, Recipe
-        >>> from penstock.spark.split import split
-        >>> packed = Packer(Recipe(split([parse("[A]")]), 1)).pack(pa.table({"type": ["A", "A"], "time": [5, 5]}))
-        >>> unpack(packed["blob"].to_pylist()).field("id").to_pylist()
-        ['07f1d6c0600c11e5', '07f1d6c0600c11e5-2']
+    ``seen`` has how often each made id was met in blobs before these, and is kept up to date.
+
+    >>> from penstock import parse
+    >>> from penstock.spark.packing import Packer, Recipe
+    >>> from penstock.spark.split import split
+    >>> packed = Packer(Recipe(split([parse("[A]")]), 1)).pack(pa.table({"type": ["A", "A"], "time": [5, 5]}))
+    >>> unpack(packed["blob"].to_pylist()).field("id").to_pylist()
+    ['07f1d6c0600c11e5', '07f1d6c0600c11e5-2']
     """
     tables = sorted((pa.ipc.open_stream(blob).read_all() for blob in blobs), key=_beginning)
     if not tables:
@@ -67,7 +68,7 @@ def unpack(blobs: Iterable[Any]) -> EventTable:
     fields = {name: _column(whole, name) for name in FIELDS.names if name in whole.column_names}
     fields.setdefault("lo", fields["hi"])
     if MADE in optional:
-        fields["id"] = _numbered(fields["id"], _column(whole, MADE))
+        fields["id"] = _numbered(fields["id"], _column(whole, MADE), seen)
     names = [name for name in whole.column_names if name.startswith(ATTRIBUTE)]
     return make_table(fields, {name.removeprefix(ATTRIBUTE): _column(whole, name) for name in names}, fixed=True)
 
@@ -98,5 +99,5 @@ def _column(table: pa.Table, name: str) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _numbered(ids: pa.Array, marks: pa.Array) -> pa.Array:
-    return pc.replace_with_mask(ids, marks, numbered(ids.filter(marks)))
+def _numbered(ids: pa.Array, marks: pa.Array, seen: MutableMapping[str, int] | None) -> pa.Array:
+    return pc.replace_with_mask(ids, marks, numbered(ids.filter(marks), seen))

@@ -128,7 +128,7 @@ class Work:
 
     def _courses(self, bucket: int) -> Iterator[Course]:
         """The detections of a bucket."""
-        group, first, size = self._place(bucket)
+        group, first, size = self.place(bucket)
         for number, pattern in group.members:
             whole = self.plans[number]
             plan = Plan(pattern, whole.choice, whole.carry, whole.only, whole.pattern)
@@ -136,7 +136,8 @@ class Work:
             own = Own(keys, bucket - first, size) if group.is_split and group.meets_strangers else None
             yield Course(plan, self.blank, own)
 
-    def _place(self, bucket: int) -> tuple[Group, int, int]:
+    def place(self, bucket: int) -> tuple[Group, int, int]:
+        """The group that a bucket is of, the first bucket of that, and how many it has."""
         split = self.recipe.split
         for group, (first, size) in zip(split.groups, split.places(self.recipe.buckets), strict=True):
             if first <= bucket < first + size:

@@ -177,15 +177,24 @@ def _instants(source: SimulatedSource, start: int, end: int, random: Generator) 
 
 
 def _beats(source: SimulatedSource, at: Ints, start: int, end: int) -> Ints:
-    """When it says that it has nothing to say: a period after an event or another heartbeat."""
     if source.heartbeat is None:
         return np.zeros(0, np.int64)
-    edges = np.concatenate([[start], at, [_death(source, end)]])
-    counts = np.maximum(np.diff(edges) - 1, 0) // source.heartbeat
-    beats = np.repeat(edges[:-1], counts)
-    number = np.arange(len(beats)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
-    beats += number * source.heartbeat
+    beats = beats_between(at, source.heartbeat, start, _death(source, end))
     return beats[~_is_silent(source, beats)]
+
+
+def beats_between(at: Ints, period: int, start: int, end: int) -> Ints:
+    """When a source that sends at some instants says that it has nothing to say: a period after an event or a beat.
+
+    >>> beats_between(np.array([25]), 10, 0, 60).tolist()
+    [10, 20, 35, 45, 55]
+    """
+    edges = np.concatenate([[start], at, [end]])
+    counts = np.maximum(np.diff(edges) - 1, 0) // period
+    beats: Ints = np.repeat(edges[:-1], counts)
+    number = np.arange(len(beats)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
+    beats += number * period
+    return beats
 
 
 def _death(source: SimulatedSource, end: int) -> int:

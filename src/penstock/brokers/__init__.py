@@ -1,0 +1,1 @@
+"""Publish/subscribe systems behind one interface: in this process, and NATS."""

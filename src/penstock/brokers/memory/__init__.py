@@ -1,0 +1,1 @@
+"""Brokers inside this process: for tests, and for detection without a server."""

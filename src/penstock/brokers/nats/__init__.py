@@ -1,0 +1,1 @@
+"""NATS: the only place that imports its client."""
