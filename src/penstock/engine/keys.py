@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.engine.compiled import compiled
+from penstock.engine import memory as m
+from penstock.engine import vm
+from penstock.engine.compiled import compiled, inlined
 from penstock.engine.memory import Ints
 from penstock.engine.pointers import pointer, prefetch
 from penstock.engine.vm import mix
@@ -58,6 +60,29 @@ class Instances:
             self.make_room(len(values[some]))
             self.count = find_one(kind, values[some], self.kinds, self.values, self.count, self._slots, found[some])
         return found
+
+    def takes_one(self, kind: int) -> bool:
+        """Whether there is one parameter, all of whose values are of this kind so far."""
+        return self.kinds.shape[1] == 1 and self._only_kind in (0, kind)
+
+    def places(self, rows: Ints, codes: Ints, masks: Ints, keys: Ints, stamps: tuple[Ints, Ints], first: Ints) -> Ints:
+        """Places of rows that concern one instance each, by integers in ``keys``; ``masks`` are sets by type.
+
+        ``stamps`` are all rows' beginnings and ends, ``first`` the number and identity of the first place's symbol.
+        """
+        self._only_kind = vm.INTEGER
+        given = np.empty((len(rows), m.PLACE_WIDTH), np.int64)
+        for start in range(0, len(rows), STRETCH):
+            end = min(start + STRETCH, len(rows))
+            self.make_room(end - start)
+            known = self.kinds, self.values, self._slots
+            self.count = place_by_key(start, end, rows, codes, masks, keys, known, self.count, stamps, first, given)
+        return given
+
+    @property
+    def only_kind(self) -> int | None:
+        """The kind of all values, if there is one parameter and all its values are of the same kind."""
+        return self._only_kind or None
 
     def make_room(self, more: int) -> None:
         """Room for so many more instances."""
@@ -138,6 +163,55 @@ def find(kinds, values, known_kinds, known_values, count, slots, found):
     return count
 
 
+@inlined
+def find_hashed(whole, kind, value, mask, table, known_kinds, known_values, count):
+    """The number of the instance with this hash, which no other value has; and how many there are then."""
+    slot = whole & mask
+    while table[2 * slot] >= 0 and table[2 * slot + 1] != whole:
+        slot = (slot + 1) & mask
+    number = table[2 * slot]
+    if number < 0:
+        number = count
+        table[2 * slot] = count
+        table[2 * slot + 1] = whole
+        known_kinds[count, 0] = kind
+        known_values[count, 0] = value
+        count += 1
+    return number, count
+
+
+@compiled
+def place_by_key(start, end, rows, codes, masks, keys, known, count, stamps, first, places):
+    """Finds the instances of some rows by their keys, as `find_one` does, and lays the rows out as places."""
+    known_kinds, known_values, slots = known
+    begins, instants = stamps
+    mask = slots.shape[0] - 1
+    kind = vm.INTEGER
+    seed = mix(0, kind)
+    table = pointer(slots.ctypes.data)
+    for near in range(start, end, AHEAD):
+        far = min(end, near + AHEAD)
+        for at in range(near, far):
+            whole = mix(seed, keys[rows[at]])
+            places[at, m.INSTANCE] = whole
+            prefetch(table, (whole & mask) * 2)
+        for at in range(near, far):
+            row = rows[at]
+            number, count = find_hashed(
+                places[at, m.INSTANCE], kind, keys[row], mask, table, known_kinds, known_values, count
+            )
+            places[at, m.PLACE] = at
+            places[at, m.INSTANT] = instants[row]
+            places[at, m.BEGINS] = begins[row]
+            places[at, m.INSTANCE] = number
+            places[at, m.PLACE_SYMBOL] = first[0] + at
+            places[at, m.SETS] = masks[codes[row]]
+            places[at, m.SIDE] = -1
+            places[at, m.IDENTITY] = first[1] + at
+    slots[0, 0] = table[0]  # the array must live until here
+    return count
+
+
 @compiled
 def find_one(kind, values, known_kinds, known_values, count, slots, found):
     """The same for one parameter whose values are all of one kind, none of them null.
@@ -153,18 +227,8 @@ def find_one(kind, values, known_kinds, known_values, count, slots, found):
             found[row] = mix(seed, values[row])
             prefetch(table, (found[row] & mask) * 2)
         for row in range(start, end):
-            whole = found[row]
-            slot = whole & mask
-            while table[2 * slot] >= 0 and table[2 * slot + 1] != whole:
-                slot = (slot + 1) & mask
-            number = table[2 * slot]
-            if number < 0:
-                number = count
-                table[2 * slot] = count
-                table[2 * slot + 1] = whole
-                known_kinds[count, 0] = kind
-                known_values[count, 0] = values[row]
-                count += 1
-            found[row] = number
+            found[row], count = find_hashed(
+                found[row], kind, values[row], mask, table, known_kinds, known_values, count
+            )
     slots[0, 0] = table[0]  # the array must live until here
     return count
