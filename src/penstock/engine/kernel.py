@@ -281,10 +281,11 @@ def step(instance, first, last, now, place, L, M, P, F, X):
         elif outcome == FAILS and not L[m.HEAD][m.RESTART]:
             M[m.INSTANCES][row + m.DEAD] |= 1 << number
             touch(instance, M)
-    settle(instance, now, L, M)
+    if L[m.HEAD][m.CONTEXT] == m.RECENT or M[m.INSTANCES][row + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
+        settle(instance, now, L, M)
 
 
-@inlined
+@compiled
 def settle(instance, now, L, M):
     """After a place: what the context replaces, and what is beyond the limit, goes."""
     row = instance * m.INSTANCE_WIDTH
@@ -457,6 +458,8 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
             counts[m.NOW] = now
             symbol, number = P[place + m.PLACE_SYMBOL], P[place + m.PLACE]
             step_one(instance, sets, P[place + m.BEGINS], now, symbol, number, timers, limits, L, M, X)
+            if M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
+                settle(instance, now, L, M)
         at += 1
     counts[m.CURSOR] = at
     return DONE if fire_before(True, until, widest, L, M, X) else GROW
