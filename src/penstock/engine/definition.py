@@ -286,7 +286,7 @@ class DefinitionEngine:
         some = [Chosen(table, rows)]
         batch = Batch([piece], some, first, identities, self.symbols.identities.column, self._known(pool))
         stamps = np.asarray(table.field("lo")), np.asarray(table.field("hi"))
-        starts = np.array([first, identities[0] if len(identities) else 0], np.int64)
+        starts = first, int(identities[0]) if len(identities) else 0
         given = self.instances.places(rows, codes, masks, key, stamps, starts)
         detection = self.detection
         completed = detection.completed(batch, given, _NO_PARTS, self.instances, lambda: batch.keys, until, rank)
@@ -413,7 +413,7 @@ class Symbols:
         self._kept = len(kept)
 
 
-MANY = 1 << 17
+MANY = 1 << 18
 """So many symbols are kept without asking whether a run holds them."""
 
 

@@ -29,6 +29,7 @@ class Instances:
         self.floats: set[int] = set()
         self._slots: Ints = np.full((4096, 2), -1, np.int64)
         self._only_kind: int | None = 0
+        self._places: Ints = np.empty((0, m.PLACE_WIDTH), np.int64)
 
     def numbers(self, key: list[tuple[Ints | int, Ints]]) -> Ints:
         """The instance of each row; ``key`` has the kinds (or one for all) and bits of each parameter's values.
@@ -65,19 +66,25 @@ class Instances:
         """Whether there is one parameter, all of whose values are of this kind so far."""
         return self.kinds.shape[1] == 1 and self._only_kind in (0, kind)
 
-    def places(self, rows: Ints, codes: Ints, masks: Ints, keys: Ints, stamps: tuple[Ints, Ints], first: Ints) -> Ints:
+    def places(
+        self, rows: Ints, codes: Ints, masks: Ints, keys: Ints, stamps: tuple[Ints, Ints], first: tuple[int, int]
+    ) -> Ints:
         """Places of rows that concern one instance each, by integers in ``keys``; ``masks`` are sets by type.
 
         ``stamps`` are all rows' beginnings and ends, ``first`` the number and identity of the first place's symbol.
+        What is returned is good until the next call.
         """
         self._only_kind = vm.INTEGER
-        given = np.empty((len(rows), m.PLACE_WIDTH), np.int64)
+        if len(rows) > len(self._places):
+            self._places = np.empty((len(rows) + len(rows) // 4, m.PLACE_WIDTH), np.int64)
         for start in range(0, len(rows), STRETCH):
             end = min(start + STRETCH, len(rows))
             self.make_room(end - start)
             known = self.kinds, self.values, self._slots
-            self.count = place_by_key(start, end, rows, codes, masks, keys, known, self.count, stamps, first, given)
-        return given
+            self.count = place_by_key(
+                start, end, rows, codes, masks, keys, known, self.count, stamps, *first, self._places
+            )
+        return self._places[: len(rows)]
 
     @property
     def only_kind(self) -> int | None:
@@ -181,34 +188,35 @@ def find_hashed(whole, kind, value, mask, table, known_kinds, known_values, coun
 
 
 @compiled
-def place_by_key(start, end, rows, codes, masks, keys, known, count, stamps, first, places):
+def place_by_key(start, end, rows, codes, masks, keys, known, count, stamps, first_number, first_identity, places):
     """Finds the instances of some rows by their keys, as `find_one` does, and lays the rows out as places."""
     known_kinds, known_values, slots = known
     begins, instants = stamps
     mask = slots.shape[0] - 1
     kind = vm.INTEGER
     seed = mix(0, kind)
-    table = pointer(slots.ctypes.data)
+    table, given = pointer(slots.ctypes.data), pointer(places.ctypes.data)
     for near in range(start, end, AHEAD):
         far = min(end, near + AHEAD)
         for at in range(near, far):
             whole = mix(seed, keys[rows[at]])
-            places[at, m.INSTANCE] = whole
+            given[at * m.PLACE_WIDTH + m.INSTANCE] = whole
             prefetch(table, (whole & mask) * 2)
         for at in range(near, far):
-            row = rows[at]
+            row, place = rows[at], at * m.PLACE_WIDTH
             number, count = find_hashed(
-                places[at, m.INSTANCE], kind, keys[row], mask, table, known_kinds, known_values, count
+                given[place + m.INSTANCE], kind, keys[row], mask, table, known_kinds, known_values, count
             )
-            places[at, m.PLACE] = at
-            places[at, m.INSTANT] = instants[row]
-            places[at, m.BEGINS] = begins[row]
-            places[at, m.INSTANCE] = number
-            places[at, m.PLACE_SYMBOL] = first[0] + at
-            places[at, m.SETS] = masks[codes[row]]
-            places[at, m.SIDE] = -1
-            places[at, m.IDENTITY] = first[1] + at
-    slots[0, 0] = table[0]  # the array must live until here
+            given[place + m.PLACE] = at
+            given[place + m.INSTANT] = instants[row]
+            given[place + m.BEGINS] = begins[row]
+            given[place + m.INSTANCE] = number
+            given[place + m.PLACE_SYMBOL] = first_number + at
+            given[place + m.SETS] = masks[codes[row]]
+            given[place + m.SIDE] = -1
+            given[place + m.IDENTITY] = first_identity + at
+    slots[0, 0] = table[0]  # the arrays must live until here
+    places[start, m.SIDE] = -1
     return count
 
 
