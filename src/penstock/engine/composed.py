@@ -220,8 +220,8 @@ class Composer:
         if not columns:
             return np.zeros((0, 0), np.int8), np.zeros((0, 0), np.uint64), np.zeros((0, 0), np.uint64)
         if len(columns) == 1:
-            kind, first, second = (one.reshape(1, -1) for one in columns[0])
-            return kind, first, second
+            [(only, word, more)] = columns
+            return only.reshape(1, -1), word.reshape(1, -1), more.reshape(1, -1)
         kind, first, second = (np.stack(some) for some in zip(*columns, strict=True))
         return kind, first, second
 
