@@ -11,7 +11,9 @@ from penstock.command.bench import bench
 from penstock.command.check import check
 from penstock.command.demo import demo
 from penstock.command.detect import detect
+from penstock.command.node import node
 from penstock.command.show import show
+from penstock.command.watch import watch
 
 app = typer.Typer(
     name="penstock",
@@ -23,7 +25,9 @@ app = typer.Typer(
 app.command()(detect)
 app.command()(check)
 app.command()(show)
+app.command()(node)
 app.add_typer(demo, name="demo")
+app.command()(watch)
 app.add_typer(bench, name="bench")
 
 

@@ -126,6 +126,6 @@ def read_table(
         return events
     reading: dict[str, Any] = {"zone": zone, "time_unit": time_unit, "clock_error": clock_error}
     if isinstance(events, list | tuple):
-        mapping = columns if isinstance(columns, Columns) else columns_from(columns or {})
+        mapping = columns if columns is None or isinstance(columns, Columns) else columns_from(columns)
         return from_dicts(events, columns=mapping, **reading)
     return from_arrow(events, columns, **reading)

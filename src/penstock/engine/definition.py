@@ -252,6 +252,8 @@ class DefinitionEngine:
             return self._advance_by(key, pieces[0], pool, until, rank)
         selected = [select(self.members, piece) for piece in pieces]
         kept = [chosen for chosen, _ in selected]
+        if not any(map(len, kept)) and not any(one.runner.is_due(until) for one in self.detections):
+            return self._skip(until), [chosen.rows for chosen in kept]
         bits = {id(one): _joined([masks[n] for _, masks in selected]) for n, one in enumerate(self.detections)}
         first = self.symbols.count
         ranks = _ranks(_keys_of(pieces, kept)) if len(pieces) > 1 else np.arange(sum(map(len, kept)))
@@ -280,6 +282,8 @@ class DefinitionEngine:
         table, masks = piece.table, self.members[0].by_type(piece)
         codes = np.asarray(table.field("type").indices)
         rows = choose(codes, masks != 0)
+        if not len(rows) and not self.detection.runner.is_due(until):
+            return self._skip(until), [rows]
         first = self.symbols.count
         nothing = np.zeros((len(rows), 0), np.int64)
         identities = self.symbols.add(np.arange(len(rows)), (nothing, nothing))
@@ -291,6 +295,11 @@ class DefinitionEngine:
         detection = self.detection
         completed = detection.completed(batch, given, _NO_PARTS, self.instances, lambda: batch.keys, until, rank)
         return completed, [rows]
+
+    def _skip(self, until: int) -> Completed:
+        """Time goes on, and nothing happens."""
+        [made, *_] = [one.runner.skip(until) for one in self.detections]
+        return Completed(made, lambda: joined_keys([]))
 
     def _read(self, symbols: list[Chosen], pool: Pool) -> tuple[Ints, Ints]:
         """Kinds and bits of the values that conditions read of the symbols."""

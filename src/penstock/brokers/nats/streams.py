@@ -23,6 +23,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from penstock.brokers.nats.subjects import topic_of
 from penstock.brokers.protocol import Division, Message
 from penstock.brokers.selecting import select
+from penstock.brokers.tasks import end
 
 PATIENCE = 5.0
 """After so many seconds of silence a reader asks again."""
@@ -34,6 +35,7 @@ _LASTS = 60.0
 _SECOND = 1_000_000_000
 _ID = "Nats-Msg-Id"
 _PENDING = "Nats-Pending-Messages"
+_LAST = "Nats-Last-Consumer"
 _ALIVE, _TIMED_OUT = "100", "408"
 
 
@@ -136,9 +138,7 @@ class NatsFollowing:
 
     async def stop(self) -> None:
         """Read no further."""
-        self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        await end(self._task)
         await self._end()
 
     def renew(self) -> None:
@@ -230,6 +230,9 @@ class NatsFollowing:
     async def _told(self, reading: _Reading, headers: dict[str, str]) -> None:
         status = headers["Status"]
         if status == _ALIVE:
+            # What was sent into a link that was just cut is missing here, and the server thinks that it has arrived.
+            if int(headers.get(_LAST, 0)) >= reading.next:
+                self._broken.set()
             return
         reading.asked = max(reading.asked - int(headers.get(_PENDING, ASKED)), 0)
         if status == _TIMED_OUT or _PENDING in headers:
