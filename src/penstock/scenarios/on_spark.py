@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,15 +21,16 @@ import pyarrow.parquet as pq
 from penstock.algebra.pattern import Pattern
 from penstock.detection.composites import Composites
 from penstock.errors import PenstockError
-from penstock.events.table import EventTable, make_table
+from penstock.events.table import EventTable, concat, make_table
 from penstock.scenarios.live import Progress, joined
 from penstock.spark.detecting import detect
 from penstock.spark.session import MASTER, session
 from penstock.testing.simulator import Arrival, Heartbeat, Ints
 
 HEARTBEAT = "penstock.heartbeat"
-BUCKETS = 4
+BUCKETS = 2
 """A scenario is small: more would only cost time."""
+LONG_AGO = 0
 _FIELDS = ("type", "source", "id", "seq", "lo", "hi")
 _BESIDE = ("kind", "reason", "at")
 _SQL = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double", pa.bool_(): "boolean"}
@@ -45,7 +46,7 @@ class OnSpark:
         master: Where Spark runs.
     """
 
-    def __init__(self, pattern: Pattern, sources: Iterable[str], like: EventTable, master: str = MASTER) -> None:
+    def __init__(self, pattern: Pattern, sources: Sequence[str], like: EventTable, master: str = MASTER) -> None:
         self._folder = TemporaryDirectory(prefix="penstock-demo-", ignore_cleanup_errors=True)
         here = Path(self._folder.name)
         self._input = here / "input"
@@ -57,10 +58,17 @@ class OnSpark:
         self._session = session(master, is_silent=True)
         events = self._session.readStream.schema(self._columns()).parquet(str(self._input))
         found = detect(
-            events, pattern, policy="guaranteed", sources=tuple(sources), late=True, status=True, buckets=BUCKETS
+            events, pattern, policy="guaranteed", sources=sources, late=True, status=True, buckets=BUCKETS
         )
         writer = found.writeStream.foreachBatch(self._told.hear)
         self._query: Any = writer.option("checkpointLocation", str(here / "checkpoint")).start()
+        self._warm_up(sources)
+
+    def _warm_up(self, sources: Sequence[str]) -> None:
+        """Lets a micro-batch pass that says nothing new, so that workers are there when the first event comes."""
+        silent = tuple(Heartbeat(source, LONG_AGO) for source in sources)
+        self.take(Arrival(LONG_AGO, concat([]), silent))
+        self._query.processAllAvailable()
 
     def _columns(self) -> str:
         own = "type string, source string, id string, seq bigint, lo bigint, hi bigint"
