@@ -7,6 +7,7 @@ import penstock as ps
 from penstock.engine import definition as definitions
 from penstock.engine import engine as engines
 from penstock.engine.engine import Engine
+from penstock.engine.kept import PIECES
 from penstock.events.table import EventTable, make_table
 from tests.engine.conftest import composites_of
 
@@ -52,7 +53,13 @@ def test_composites_that_a_run_waits_with_are_held_with_what_they_are_made_of() 
 def test_many_small_batches_become_few_pieces() -> None:
     engine = Engine(ps.parse("[A] ; [B]"))
     feed(engine, ["A"] * 300)
-    assert len(engine.events.pieces) <= engines.PIECES + 2
+    assert len(engine.events.pieces) <= PIECES + 2
+
+
+def test_batches_of_which_nothing_is_met_are_not_held() -> None:
+    engine = Engine(ps.parse("[A] ; [B]"))
+    assert feed(engine, ["A", *["NN"] * 10, "B"]) == [("composite", ["0", "21"])]
+    assert len(engine.events) == 2
 
 
 @pytest.mark.usefixtures("_eager")

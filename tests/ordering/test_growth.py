@@ -17,7 +17,8 @@ POLICIES = ["best_effort", "guaranteed", "guaranteed(max_wait=10 s)", "probabili
 
 def bytes_held(stage: Ordering) -> int:
     """The memory of all rows that a stage refers to, consumed or not."""
-    return sum(run.table.fields.nbytes + run.table.attributes.nbytes + 8 * len(run.known) for run in stage.held.runs)
+    batches = [run.batch for run in stage.held.runs]
+    return sum(one.table.fields.nbytes + one.table.attributes.nbytes + 8 * len(one.known) for one in batches)
 
 
 def events_at(ends: np.ndarray, sources: np.ndarray, names: pa.Array, first: int = 0) -> EventTable:
@@ -61,7 +62,10 @@ def test_a_step_looks_at_the_sources_that_it_concerns(monkeypatch: pytest.Monkey
         type(stage.sources.lowest), "_settle", lambda self, nodes: (touched.append(len(nodes)), settle(self, nodes))[1]
     )
     stage.heartbeat("s7", 5, 6)
-    assert touched == [1]
+    stage.feed(events_at(np.array([7]), np.array([0]), pa.array(["s7"])), 8)
+    assert not touched
+    stage.feed(events_at(np.array([9, 9, 9]), np.arange(3), pa.array(["s1", "s2", "s3"])), 10)
+    assert touched == [3]
 
 
 def test_a_source_that_is_silent_for_ever_with_max_wait() -> None:

@@ -26,8 +26,8 @@ app.command()(detect)
 app.command()(check)
 app.command()(show)
 app.command()(node)
-app.command()(watch)
 app.add_typer(demo, name="demo")
+app.command()(watch)
 app.add_typer(bench, name="bench")
 
 

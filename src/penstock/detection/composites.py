@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -24,6 +25,22 @@ _LAST = ("id", "parts")
 _SHOWN = 20
 
 
+@dataclass(frozen=True)
+class Pending:
+    """Composites of which no table has been made yet; ``kinds`` are those of the columns."""
+
+    selection: Selection
+    kinds: Kinds
+    writer: PartWriter
+
+    def __len__(self) -> int:
+        return len(self.selection)
+
+    def table(self) -> pa.Table:
+        """The table."""
+        return composites_table(self.selection, self.kinds, self.writer)
+
+
 class Composites:
     """The composites that were detected, in order: by the end of their stamp, its beginning, type, and parts.
 
@@ -36,7 +53,8 @@ class Composites:
         late: From a `penstock.Detector`: the events that came too late, why, and by how many microseconds.
         published: From a detector that publishes: the same composites as records for other detectors.
 
-    Anything that takes Arrow takes it as it is.
+    Anything that takes Arrow takes it as it is. Of what a `penstock.Detector` gives, tables are made when they are
+    first asked for: most batches give nothing, and nothing is made of them.
 
     >>> from penstock import detect
     >>> events = [{"type": "A", "id": "1", "time": 5}, {"type": "B", "id": "2", "time": 9}]
@@ -52,26 +70,40 @@ class Composites:
 
     def __init__(
         self,
-        table: pa.Table,
+        table: pa.Table | Pending,
         repeated: int = 0,
         *,
         dropped: int = 0,
         incomplete: Composites | None = None,
-        late: pa.Table | None = None,
+        late: pa.Table | Callable[[], pa.Table] | None = None,
         published: Sequence[dict[str, Any]] = (),
     ) -> None:
-        self.table = table
+        self._table = table
         self.repeated = repeated
         self.dropped = dropped
         self.incomplete = incomplete
-        self.late = late
+        self._late = late
         self.published = published
+
+    @property
+    def table(self) -> pa.Table:
+        """The composites, a row each."""
+        if isinstance(self._table, Pending):
+            self._table = self._table.table()
+        return self._table
+
+    @property
+    def late(self) -> pa.Table | None:
+        """The events that came too late."""
+        if callable(self._late):
+            self._late = self._late()
+        return self._late
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)
 
     def __len__(self) -> int:
-        return int(self.table.num_rows)
+        return len(self._table)
 
     def __iter__(self) -> Iterator[Event]:
         return self._events(self.table)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
 from penstock.detection.arranging import arranged, held_rows
-from penstock.detection.composites import Composites, composites_table
+from penstock.detection.composites import Composites, Pending
 from penstock.detection.incomplete import IncompleteGathering
 from penstock.detection.kinds import kinds_of
 from penstock.detection.limits import Limits
@@ -30,7 +30,7 @@ from penstock.engine.engine import Engine
 from penstock.engine.found import Found
 from penstock.engine.library import MANIFEST, Library
 from penstock.engine.snapshot import restore, save
-from penstock.errors import DataError, StateError
+from penstock.errors import StateError
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns
@@ -192,8 +192,8 @@ class Detector:
         table = read_table(events, **self._reading)
         if table.field("id").null_count:
             table = with_ids(table, self._names)
+            self._names.heard(int(np.asarray(table.field("hi")).max()))
         check_attributes(self._engine.pattern, table)
-        self._names.heard(int(np.asarray(table.field("hi")).max(initial=_EARLIEST)))
         beats = {source: self._moment(at) for source, at in (heartbeats or {}).items()}
         return self._consume(self._ordering.feed(table, self._at(arrival), beats))
 
@@ -210,7 +210,7 @@ class Detector:
         >>> [[part.type for part in one.parts] for one in whole.heartbeat("penstock/Pair", at=5)]
         [['Pair', 'C']]
         """
-        table = held_rows(records, source, self._engine.division.elsewhere)
+        table = held_rows(records, source, self._engine.labels_elsewhere(), self._ranks)
         return self._consume(self._ordering.feed(table, self._at(arrival)))
 
     @property
@@ -240,7 +240,7 @@ class Detector:
         """The input is over: everything that is held is consumed, and timers up to its end fire."""
         ready = self._ordering.finish()
         end = ready.progress - 1 if self._until is None else max(ready.progress - 1, self._until)
-        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._rank)
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
         found = [self._engine.feed(table, max(end + 1, _EARLIEST), delivered), self._engine.finish(max(end, _EARLIEST))]
         return self._composites(found, ready.late)
 
@@ -370,28 +370,21 @@ class Detector:
 
     def _consume(self, ready: Ready) -> Composites:
         self._names.passed(ready.progress)
-        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._rank)
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
         return self._composites([self._engine.feed(table, max(ready.progress, _EARLIEST), delivered)], ready.late)
-
-    def _rank(self, timer: str) -> int:
-        """The rank of a timer that completed a composite."""
-        if timer not in self._ranks:
-            raise DataError(f"no timer {timer!r} is known here", hint="place is Definition/Timer")
-        return self._ranks[timer]
 
     def _composites(self, found: list[Found], late: Late) -> Composites:
         """What was found, and what came too late."""
-        selection = Selection(found[0], self._wanted.attributes)
-        table = composites_table(selection, self._wanted, self._writer)
-        self._matched += len(table)
+        pending = Pending(Selection(found[0], self._wanted.attributes), self._wanted, self._writer)
+        self._matched += len(pending)
         incomplete = None
         if self._engine.choice.incomplete:
             gathered = IncompleteGathering(self._wanted, self._writer)
             for one in found:
                 gathered.add(one)
             incomplete = gathered.runs()
-        published = self._published(selection) if self._engine.division.publishes else ()
-        return Composites(table, incomplete=incomplete, late=late_table(late), published=published)
+        published = self._published(pending.selection) if self._engine.division.publishes else ()
+        return Composites(pending, incomplete=incomplete, late=lambda: late_table(late), published=published)
 
     def _published(self, selection: Selection) -> list[dict[str, Any]]:
         composites, ranks = Unpacking(selection, self._carried).composites()
@@ -449,18 +442,21 @@ def _changed(changes: Changes) -> StateError:
 
 
 def late_table(late: Late) -> pa.Table:
-    """Late events with the reason and by how much, in microseconds."""
-    fields = late.table.fields.select(["type", "source", "id", "seq", "lo", "hi"])
-    for place, name in ((4, "lo"), (5, "hi")):
-        fields = fields.set_column(place, name, fields[name].cast(TIME))
-    for name in ("type", "source"):
-        fields = fields.set_column(fields.column_names.index(name), name, fields[name].cast(pa.string()))
-    fields = fields.append_column("reason", pa.array(late.reason, pa.string()))
-    fields = fields.append_column("lateness", pa.array(late.lateness, pa.int64()))
+    """Late events with the reason and by how much, in microseconds; an attribute called like a field has an underscore.
+
+    >>> from penstock.events.records import from_dicts
+    >>> event = {"type": "A", "id": "1", "time": 5, "data": {"reason": "none", "reason_": 3}}
+    >>> late_table(Late(from_dicts([event]), ["too late"], np.array([2]))).column_names[-4:]
+    ['reason', 'lateness', 'reason_', 'reason__']
+    """
+    columns: dict[str, Any] = {name: late.table.field(name) for name in ("type", "source", "id", "seq", "lo", "hi")}
+    columns |= {name: columns[name].cast(TIME) for name in ("lo", "hi")}
+    columns |= {name: columns[name].cast(pa.string()) for name in ("type", "source")}
+    columns |= {"reason": pa.array(late.reason, pa.string()), "lateness": pa.array(late.lateness, pa.int64())}
+    taken = frozenset(columns)
     for name in late.table.attributes.column_names:
-        if name not in fields.column_names:
-            fields = fields.append_column(name, late.table.attributes[name])
-    return fields
+        columns[f"{name}_" if name.rstrip("_") in taken else name] = late.table.attribute(name)
+    return pa.table(columns)
 
 
 def _written(reading: dict[str, Any]) -> dict[str, Any]:

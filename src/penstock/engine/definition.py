@@ -246,6 +246,8 @@ class DefinitionEngine:
         """Detects over a batch; also returns, for each piece, the rows that became symbols."""
         selected = [select(self.members, piece) for piece in pieces]
         kept = [chosen for chosen, _ in selected]
+        if not any(map(len, kept)) and not any(one.runner.is_due(until) for one in self.detections):
+            return self._skip(until), [chosen.rows for chosen in kept]
         bits = {id(one): _joined([masks[n] for _, masks in selected]) for n, one in enumerate(self.detections)}
         first = self.symbols.count
         ranks = _ranks(_keys_of(pieces, kept)) if len(pieces) > 1 else np.arange(sum(map(len, kept)))
@@ -256,6 +258,11 @@ class DefinitionEngine:
         }
         completed = self.detection.advance(batch, shares, self.instances, until, rank)
         return completed, [chosen.rows for chosen in kept]
+
+    def _skip(self, until: int) -> Completed:
+        """Time goes on, and nothing happens."""
+        [made, *_] = [one.runner.skip(until) for one in self.detections]
+        return Completed(made, lambda: joined_keys([]))
 
     def _read(self, symbols: list[Chosen], pool: Pool) -> tuple[Ints, Ints]:
         """Kinds and bits of the values that conditions read of the symbols."""

@@ -33,8 +33,6 @@ BATCH = 1 << 17
 """Events of a batch, at first; so that processors' caches hold its symbols, which may be few of the events."""
 RECLAIM = 1 << 16
 """Rows that may be held before it is asked which of them are needed."""
-PIECES = 64
-"""Batches that may be held before they are made one."""
 DEFAULT = Choice()
 NOTHING = np.zeros(0, np.int64)
 Met = tuple[int, Piece]
@@ -100,6 +98,8 @@ class Engine:
         self.batch = BATCH
         self.fetch: Fetch | None = None
         self.begins = self._ends()
+        nothing = tuple(self._definition(number, []) for number in range(len(self.programs)))
+        self._nothing = Found(nothing, self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
 
     def _ends(self) -> tuple[int, list[int]]:
         """The next numbers of events and composites."""
@@ -112,6 +112,10 @@ class Engine:
             for timer in timers_of(program):
                 found[number * RANKS + timer.order] = f"{program.name}/{timer.name}"
         return found
+
+    def labels_elsewhere(self) -> dict[str, frozenset[str]]:
+        """The definitions that are detected elsewhere, with their labels."""
+        return {one.name: frozenset(one.labels) for one in self.composers if one.name in self.division.elsewhere}
 
     def _inline(self) -> None:
         inlined = {n: one for n, one in enumerate(self.composers) if one.name in self.division.inlined}
@@ -129,7 +133,7 @@ class Engine:
             for definition in range(len(self.engines)):
                 self.fetch(definition, [Piece(table, first)], until)
         self.events.add(table)
-        start = 0
+        met_before, start = self.met, 0
         while start < max(len(table), 1):
             end = delivered.boundary(len(table), start + self.batch)
             batch = table.slice(start, end - start)
@@ -138,12 +142,16 @@ class Engine:
             is_last = start >= len(table)
             symbols = self._consume(met, until if is_last else int(batch.field("hi")[-1].as_py()))
             self.batch = batch_after(len(batch), symbols)
+        if self.met == met_before:
+            self.events.drop(table)
         return self._found()
 
     def _delivered(
         self, delivered: Delivered, number: Callable[[Composite], int], start: int, end: int, first: int
     ) -> list[Met]:
         """The composites delivered for rows of a batch, as what definitions meet."""
+        if not len(delivered.rows):
+            return []
         here = np.flatnonzero((delivered.rows >= start) & (delivered.rows < end))
         owners = np.array([self.deliveries.owner(delivered.composites[one]) for one in here.tolist()], np.int64)
         met: list[Met] = []
@@ -175,10 +183,12 @@ class Engine:
                 self.fetch(number, [piece for _, piece in wanted[1:]], until)
             completed, rows = engine.advance([piece for _, piece in wanted], self.pool, until, number * RANKS)
             for (owner, piece), chosen in zip(wanted, rows, strict=True):
-                self.symbols[number].add(owner, piece.numbers_of(chosen))
-                symbols += len(chosen)
+                if len(chosen):
+                    self.symbols[number].add(owner, piece.numbers_of(chosen))
+                    symbols += len(chosen)
             met_rows.append(rows[0])
-            met += self._composed(number, completed)
+            if len(completed.made):
+                met += self._composed(number, completed)
             if self.choice.incomplete:
                 engine.let_go(max(until - 1, last))
                 self._report(number)
@@ -255,28 +265,41 @@ class Engine:
         return made in self.uses[name] or (name in self.any_type and not hidden)
 
     def _found(self) -> Found:
-        definitions = []
-        for number, (store, begin) in enumerate(zip(self.stores, self.begins[1], strict=True)):
-            composer = self.composers[number]
-            fresh = composed.join(store.since(begin)) or [composer.nothing()]
-            names, labels = tuple(composer.attributes), tuple(composer.labels)
-            name = self.programs[number].name
-            ended = tuple(self.incomplete[number])
-            self.incomplete[number] = []
-            timers = np.concatenate([NOTHING, *self.timers[number]]) if self.division.publishes else None
-            self.timers[number] = []
-            definitions.append(FoundDefinition(name, names, labels, fresh[0], store.as_it_is(), ended, timers))
-        return Found(tuple(definitions), self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
+        if self._ends()[1] == self.begins[1] and not any(self.incomplete):
+            return self._nothing
+        made = [composed.join(store.since(begin)) for store, begin in zip(self.stores, self.begins[1], strict=True)]
+        definitions = tuple(self._definition(number, some) for number, some in enumerate(made))
+        self.incomplete = [[] for _ in self.programs]
+        self.timers = [[] for _ in self.programs]
+        return Found(definitions, self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
+
+    def _definition(self, number: int, made: list[Composed]) -> FoundDefinition:
+        """What was found of a definition."""
+        composer = self.composers[number]
+        return FoundDefinition(
+            self.programs[number].name,
+            tuple(composer.attributes),
+            tuple(composer.labels),
+            made[0] if made else composer.nothing(),
+            self.stores[number].as_it_is(),
+            tuple(self.incomplete[number]),
+            np.concatenate([NOTHING, *self.timers[number]]) if self.division.publishes else None,
+        )
 
     def _reclaim(self) -> None:
         """Lets go what no run can need any more, when it is worth the while."""
         for number, store in enumerate(self.stores):
-            if not self.used[number]:
+            if not self.used[number] and store.pieces:
                 store.keep(NOTHING)
-        held = len(self.events) + sum(map(len, self.stores))
-        if held > self.bound or len(self.events.pieces) > PIECES:
+        if self._held() > self.bound:
             keep_needed(self.events, self.stores, self.symbols)
-            self.bound = RECLAIM + 2 * (len(self.events) + sum(map(len, self.stores)))
+            self.bound = RECLAIM + 2 * self._held()
+        self.events.settle()
+        for store in self.stores:
+            store.settle()
+
+    def _held(self) -> int:
+        return len(self.events) + sum(map(len, self.stores))
 
 
 def timers_of(program: Program) -> list[Timer]:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+PIECES = 64
+"""So many pieces are kept as they came."""
 
 
 class Rows(Protocol):
@@ -35,15 +37,46 @@ class Kept(Generic[T]):
         self._join = join
         self._numbers: list[Ints | None] = []
         self._starts: list[int] = []
+        self._count = 0
+        self._most = PIECES
 
     def __len__(self) -> int:
-        return sum(map(len, self.pieces))
+        return self._count
 
     def add(self, piece: T) -> None:
         """More rows, with the next numbers."""
         if len(piece):
             self._append(piece, None, self.end)
             self.end += len(piece)
+            self._count += len(piece)
+
+    def drop(self, piece: T) -> None:
+        """Lets the rows go that were added last."""
+        if self.pieces and self.pieces[-1] is piece:
+            for some in (self.pieces, self._numbers, self._starts):
+                some.pop()
+            self._count -= len(piece)
+
+    def settle(self) -> None:
+        """Where there are many pieces, the short ones at the end become one, so that each row is copied a few times."""
+        if len(self.pieces) <= self._most:
+            return
+        first, length = len(self.pieces) - 1, len(self.pieces[-1])
+        while first and len(self.pieces[first - 1]) <= 2 * length:
+            first -= 1
+            length += len(self.pieces[first])
+        numbers = np.concatenate([self._numbers_of(owner) for owner in range(first, len(self.pieces))])
+        fewer = self._join(self.pieces[first:])
+        ends = np.cumsum([len(piece) for piece in fewer])
+        self.pieces[first:] = fewer
+        self._numbers[first:] = np.split(numbers, ends[:-1])
+        self._starts[first:] = [int(some[0]) for some in np.split(numbers, ends[:-1])]
+        self._most = max(PIECES, 2 * len(self.pieces))
+
+    def _numbers_of(self, owner: int) -> Ints:
+        known = self._numbers[owner]
+        start = self._starts[owner]
+        return np.arange(start, start + len(self.pieces[owner])) if known is None else known
 
     def since(self, number: int) -> list[T]:
         """The pieces that were added when ``number`` was the next one, and later."""
@@ -67,6 +100,7 @@ class Kept(Generic[T]):
         ends = np.cumsum([len(piece) for piece in self.pieces])
         self._numbers = list(np.split(numbers, ends[:-1])) if self.pieces else []
         self._starts = [int(some[0]) for some in self._numbers if some is not None]
+        self._count = len(numbers)
 
     def put(self, pieces: Sequence[tuple[Ints, T]], end: int) -> None:
         """Rows with their numbers, as they were saved; the next one will be ``end``."""
@@ -86,6 +120,7 @@ class Kept(Generic[T]):
         both = [(some, piece) for some, piece in [*old, *pieces] if len(some)]
         self._lay([some for some, _ in both], self._join([piece for _, piece in both]))
         self.pieces, self._numbers, self._starts = self.pieces + after, self._numbers + numbers, self._starts + starts
+        self._count = sum(map(len, self.pieces))
 
     def _lay(self, numbers: Sequence[Ints], pieces: list[T]) -> None:
         """Puts rows into the order of their numbers: one piece for each stretch whose rows come from one."""
@@ -101,15 +136,11 @@ class Kept(Generic[T]):
             self._numbers.append(every[some])
         self._starts = [int(some[0]) for some in self._numbers if some is not None]
 
-    def _numbers_of(self, owner: int) -> Ints:
-        known = self._numbers[owner]
-        return self._starts[owner] + np.arange(len(self.pieces[owner])) if known is None else known
-
     def as_it_is(self) -> Kept[T]:
         """The rows that are kept now, whatever is added or let go later."""
         same: Kept[T] = Kept(self._join)
         same.pieces, same._numbers, same._starts = [*self.pieces], [*self._numbers], [*self._starts]
-        same.end = self.end
+        same.end, same._count = self.end, self._count
         return same
 
     def _append(self, piece: T, numbers: Ints | None, start: int) -> None:

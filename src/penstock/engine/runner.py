@@ -93,6 +93,15 @@ def _joined(some: list[Made]) -> Made:
     return Made(offsets=np.concatenate([*offsets, ends[-1:]]), **arrays)
 
 
+def _nothing_made(selects: int) -> Made:
+    none: Ints = np.zeros(0, np.int64)
+    values: Ints = np.zeros((0, selects), np.int64)
+    return Made(none, none, none, none, np.zeros(1, np.int64), none, none, values, values)
+
+
+_NOTHING_MADE = _nothing_made(0)
+
+
 class Runner:
     """The runs of one program."""
 
@@ -135,6 +144,23 @@ class Runner:
         known[m.CLOCK_FIRST], known[m.CLOCK_INSTANTS] = clock_first.ctypes.data, clock_instants.ctypes.data
         self._know(instances, known)
         return self._run(until, 0, instances, places, parts, known)
+
+    def is_due(self, until: int) -> bool:
+        """Whether a timer fires before ``until``."""
+        memory = self.memory
+        ends, room = memory.arrays[m.QUEUE_ENDS], memory.live(m.QUEUE_ROOM)
+        for timer in range(memory.timers):
+            first, last = ends.item(2 * timer), ends.item(2 * timer + 1)
+            row = (timer * room + first) * m.QUEUE_WIDTH
+            if first < last and memory.arrays[m.QUEUES].item(row + m.DEADLINE) < until:
+                return True
+        return False
+
+    def skip(self, until: int) -> Made:
+        """Time goes on, and nothing happens."""
+        self.until = until
+        selects = self.counts[m.SELECTS]
+        return _NOTHING_MADE if not selects else _nothing_made(selects)
 
     def _run(self, until: int, first: int, instances: int, places: Ints, parts: Ints, known: Ints) -> Made:
         """Lets the kernel go on, with more room whenever it needs it, until all places are consumed."""

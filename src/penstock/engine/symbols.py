@@ -91,11 +91,15 @@ class Chosen:
 
     def field(self, name: str) -> pa.Array:
         """A field's column."""
-        return self.table.field(name).take(pa.array(self.rows))
+        return self._taken(self.table.field(name))
 
     def attribute(self, name: str) -> pa.Array:
         """An attribute's column."""
-        return self.table.attribute(name).take(pa.array(self.rows))
+        return self._taken(self.table.attribute(name))
+
+    def _taken(self, column: pa.Array) -> pa.Array:
+        """These rows, which rise, of a column."""
+        return column if len(self.rows) == len(column) else column.take(pa.array(self.rows))
 
     def only(self, some: Ints) -> Chosen:
         """Some of these rows."""
@@ -113,7 +117,12 @@ class Membership:
 
     def __init__(self, sets: tuple[DescribableSet, ...], defined: frozenset[str], zone: str) -> None:
         self.sets = sets
-        self.defined = defined
+        self.any_type = sum(1 << number for number, one in enumerate(sets) if one.type is None)
+        self.by_name: tuple[dict[str, int], dict[str, int]] = ({}, {})
+        for number, one in enumerate(sets):
+            if one.type is not None:
+                masks = self.by_name[one.type in defined]
+                masks[one.type] = masks.get(one.type, self.any_type) | 1 << number
         self.filters: dict[int, ColumnFilter] = {}
         for number, one in enumerate(sets):
             plain = split(one.filter).plain
@@ -122,15 +131,9 @@ class Membership:
 
     def by_type(self, piece: Piece) -> Ints:
         """For each name in a piece's dictionary of types a mask of the sets that events of the type may be in."""
+        masks = self.by_name[piece.definition is not None]
         names = piece.table.field("type").dictionary.to_pylist()
-        masks = np.zeros(max(len(names), 1), np.int64)
-        for number, one in enumerate(self.sets):
-            for code, name in enumerate(names):
-                if one.type is None or (
-                    one.type == name and (one.type in self.defined) == (piece.definition is not None)
-                ):
-                    masks[code] |= 1 << number
-        return masks
+        return np.array([masks.get(name, self.any_type) for name in names] or [0], np.int64)
 
     def filtered(self, bits: Ints, chosen: Chosen) -> Ints:
         """The masks of rows without the sets whose filters they do not pass."""

@@ -42,8 +42,10 @@ def from_dicts(
     >>> from_dicts([{"type": "Open", "time": 5, "data": {"door": "D1"}}]).record(0).attributes
     {'door': 'D1'}
     """
+    columns = columns or _AS_NAMED
     given: dict[str, Any] = {"zone": zone, "clock_error": clock_error, "time_unit": time_unit}
-    columns = replace(columns or Columns(), **{name: value for name, value in given.items() if value})
+    if any(given.values()):
+        columns = replace(columns, **{name: value for name, value in given.items() if value})
     records = records if isinstance(records, list | tuple) else list(records)
     uniform = uniform_table(records, columns)
     if uniform is not None:
@@ -51,6 +53,9 @@ def from_dicts(
     reading = _Reading(columns, BadRows(), [], [])
     reading.take(records)
     return reading.table(origin_of(origin), on_bad)
+
+
+_AS_NAMED = Columns()
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import mmap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -33,6 +33,7 @@ FIELDS = pa.schema(
     ]
 )
 """The fields; ``id`` is null until it is made (`identity`), ``parts`` is JSON text, of composites only."""
+NAMES = tuple(FIELDS.names)
 KINDS = {
     pa.bool_(): "true or false",
     pa.int64(): "a whole number",
@@ -42,29 +43,45 @@ KINDS = {
 }
 """The types of attribute columns, with their names in errors."""
 Where = Callable[[int], str]
-_FEW = 1 << 20
-_ZEROS = pa.py_buffer(np.zeros(_FEW, np.int64))
-"""The bytes of all constant columns that are not very long. They are never written, so they take no memory."""
+_ZEROS = [mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)]
+"""The bytes of all constant columns, longer ones behind shorter ones."""
 
 
-@dataclass(frozen=True, eq=False)
 class EventTable:
     """Events, a row each: their fields, and a typed column for each attribute, in the order of the names.
 
     ``fixed`` says that the attributes are the columns of a table, so that one that is not there is a mistake;
     otherwise they are free-form, and any event may have others.
 
+    Fields are given as a table, or as a column for each of them. Columns are what is read; the table is made of them
+    when it is asked for, since a batch of a few events is read quicker than a table is made.
+
     >>> table = make_table({"type": ["A"], "lo": [1], "hi": [2]}, {"room": pa.array(["R1"])})
     >>> len(table), table.record(0).attributes
     (1, {'room': 'R1'})
     """
 
-    fields: pa.Table
-    attributes: pa.Table
-    fixed: bool = False
+    __slots__ = ("_columns", "_fields", "attributes", "fixed")
+
+    def __init__(self, fields: pa.Table | dict[str, pa.Array], attributes: pa.Table, fixed: bool = False) -> None:
+        self._fields: pa.Table | None = None if isinstance(fields, dict) else fields
+        self._columns: dict[str, pa.Array] = fields if isinstance(fields, dict) else {}
+        self.attributes = attributes
+        self.fixed = fixed
 
     def __len__(self) -> int:
-        return int(self.fields.num_rows)
+        return len(self.field("lo"))
+
+    @property
+    def fields(self) -> pa.Table:
+        """The fields as a table.
+
+        >>> make_table({"type": ["A"], "lo": [1], "hi": [2]}, {}).fields["hi"].to_pylist()
+        [2]
+        """
+        if self._fields is None:
+            self._fields = pa.table([self._columns[name] for name in NAMES], schema=FIELDS)
+        return self._fields
 
     def field(self, name: str) -> pa.Array:
         """A field's column as one array.
@@ -72,7 +89,10 @@ class EventTable:
         >>> make_table({"type": ["A"], "lo": [1], "hi": [2]}, {}).field("hi").to_pylist()
         [2]
         """
-        return _one(self.fields[name])
+        column = self._columns.get(name)
+        if column is None:
+            column = self._columns[name] = _one(self.fields[name])
+        return column
 
     def attribute(self, name: str) -> pa.Array:
         """An attribute's column as one array.
@@ -84,8 +104,8 @@ class EventTable:
 
     def replaced(self, field: str, column: pa.Array) -> EventTable:
         """The same events with another column for one field."""
-        place = self.fields.schema.get_field_index(field)
-        return EventTable(self.fields.set_column(place, FIELDS.field(field), column), self.attributes, self.fixed)
+        columns = {name: self.field(name) for name in NAMES}
+        return EventTable(columns | {field: column}, self.attributes, self.fixed)
 
     def take(self, indices: Any) -> EventTable:
         """The rows with these numbers, in that order."""
@@ -94,10 +114,12 @@ class EventTable:
 
     def slice(self, start: int, length: int | None = None) -> EventTable:
         """The rows from ``start`` on, no more than ``length``, without copying."""
+        if not start and (length is None or length >= len(self)):
+            return self
         return self._each(lambda column: column.slice(start, length))
 
     def _each(self, change: Callable[[pa.Array], pa.Array]) -> EventTable:
-        fields = pa.table([change(_one(column)) for column in self.fields.columns], schema=FIELDS)
+        fields = {name: change(self.field(name)) for name in NAMES}
         attributes = [change(_one(column)) for column in self.attributes.columns]
         return EventTable(fields, pa.table(attributes, schema=self.attributes.schema), self.fixed)
 
@@ -124,7 +146,7 @@ class EventTable:
             for row, value in enumerate(_values(self.attribute(name))):
                 if value is not None:
                     data[row][name] = value
-        rows = zip(*(self.field(name).to_pylist() for name in FIELDS.names), data, strict=True)
+        rows = zip(*(self.field(name).to_pylist() for name in NAMES), data, strict=True)
         return [_event(*row) for row in rows]
 
 
@@ -177,21 +199,51 @@ def make_table(fields: Mapping[str, Any], attributes: Mapping[str, pa.Array], fi
     ['', '']
     """
     length = len(fields["lo"])
-    absent: dict[str, Any] = {"source": "", "uncertain": False, "retracted": False}
-    columns = [
-        _column(fields[name], kind) if name in fields else constant(absent.get(name), kind, length)
-        for name, kind in zip(FIELDS.names, FIELDS.types, strict=True)
-    ]
+    columns = {name: _column(fields[name], name) if name in fields else absent(name, length) for name in NAMES}
     names = sorted(attributes)
-    table = pa.table([attributes[name] for name in names], names=names) if names else pa.table({})
-    return EventTable(pa.table(columns, schema=FIELDS), table, fixed)
+    table = pa.table([attributes[name] for name in names], names=names) if names else NO_ATTRIBUTES
+    return EventTable(columns, table, fixed)
 
 
-def _column(values: Any, kind: pa.DataType) -> pa.Array:
-    if pa.types.is_dictionary(kind):
+NO_ATTRIBUTES = pa.table({})
+
+
+def _column(values: Any, name: str) -> pa.Array:
+    if name in ("type", "source"):
         column = values if isinstance(values, pa.Array) else pa.array(values, pa.string())
-        return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    return values if isinstance(values, pa.Array) else pa.array(values, kind)
+        return column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
+    return values if isinstance(values, pa.Array) else pa.array(values, FIELDS.field(name).type)
+
+
+def absent(field: str, length: int) -> pa.Array:
+    """The column of a field that no event has.
+
+    >>> absent("source", 2).to_pylist(), absent("seq", 1).to_pylist()
+    (['', ''], [None])
+    """
+    return _short_absent(field, length) if length <= _SHORT else _absent(field, length)
+
+
+_SHORT = 1024
+"""Constant columns no longer than this are kept."""
+
+
+def _absent(field: str, length: int) -> pa.Array:
+    nothing = {"type": "", "source": "", "uncertain": False, "retracted": False}
+    return constant(nothing.get(field), FIELDS.field(field).type, length)
+
+
+_short_absent = lru_cache(maxsize=8 * _SHORT)(_absent)
+
+
+@lru_cache(maxsize=4096)
+def named(name: str, length: int) -> pa.DictionaryArray:
+    """A short column of types or sources that are all the same; made once, so that what is known of it can be kept.
+
+    >>> named("door-1", 2).to_pylist(), named("door-1", 2) is named("door-1", 2)
+    (['door-1', 'door-1'], True)
+    """
+    return constant(name, NAME, length)
 
 
 def constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
@@ -200,18 +252,30 @@ def constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
     >>> constant("door-1", NAME, 2).to_pylist(), constant(None, pa.int64(), 1).to_pylist()
     (['door-1', 'door-1'], [None])
     """
-    zeros = _ZEROS if length < _FEW else pa.py_buffer(np.zeros(length + 1, np.int64))
+    zeros = _zeros(length)
     if pa.types.is_dictionary(kind):
         indices = pa.Array.from_buffers(pa.int32(), length, [None, zeros], null_count=0)
         return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()))
+    if value is None and pa.types.is_list(kind):
+        inside = [pa.array([], kind.value_type)]
+        return pa.Array.from_buffers(kind, length, [zeros, zeros], null_count=length, children=inside)
     if value is None and kind not in (pa.string(), pa.bool_()) and not pa.types.is_primitive(kind):
         return pa.nulls(length, kind)
     if value is None:
         data = [zeros, zeros, pa.py_buffer(b"")] if kind == pa.string() else [zeros, zeros]
         return pa.Array.from_buffers(kind, length, data, null_count=length)
+    if value == "":
+        return pa.Array.from_buffers(kind, length, [None, zeros, pa.py_buffer(b"")], null_count=0)
     if value is False:
         return pa.Array.from_buffers(kind, length, [None, zeros], null_count=0)
     return pa.repeat(pa.scalar(value, kind), length)
+
+
+def _zeros(length: int) -> pa.Buffer:
+    """Bytes enough for a column of zeros. They are never written, so they take no memory."""
+    if length >= len(_ZEROS[-1]) // 8:
+        _ZEROS.append(mmap.mmap(-1, 16 * (length + 1), flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ))
+    return pa.py_buffer(_ZEROS[-1])
 
 
 def concat(tables: Sequence[EventTable], where: Sequence[Where] | None = None) -> EventTable:
@@ -232,7 +296,7 @@ def concat(tables: Sequence[EventTable], where: Sequence[Where] | None = None) -
     names = sorted({name for table in tables for name in table.attributes.column_names})
     attributes = {name: _joined(name, tables, words) for name in names}
     fields = pa.concat_tables([table.fields for table in tables]).unify_dictionaries()
-    columns = {name: _one(fields[name]) for name in FIELDS.names}
+    columns = {name: _one(fields[name]) for name in NAMES}
     return make_table(columns, attributes, all(table.fixed for table in tables))
 
 

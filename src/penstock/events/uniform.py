@@ -17,7 +17,7 @@ from penstock.errors import DataError
 from penstock.events.instants import Instants, of_values
 from penstock.events.mapping import Columns
 from penstock.events.stamps import stamps
-from penstock.events.table import EventTable, constant, make_table
+from penstock.events.table import EventTable, constant, make_table, named
 
 _REQUIRED = ({"type", "time"}, {"type", "lo", "hi"})
 IGNORED = {"specversion", "subject", "datacontenttype", "dataschema"}
@@ -25,6 +25,7 @@ IGNORED = {"specversion", "subject", "datacontenttype", "dataschema"}
 _OPTIONAL = {"source", "id", "seq", "data"} | IGNORED
 _PLAIN: dict[type, pa.DataType] = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
 _NOTHING = type(None)
+_FEW = 1024
 
 
 class _UnusualError(Exception):
@@ -60,17 +61,23 @@ def has_known_keys(keys: Set[Any]) -> bool:
 def _table(values: dict[str, list[Any]], columns: Columns) -> EventTable:
     if "" in values["type"] or "" in values.get("id", ()):
         raise _UnusualError
-    types = _texts(values["type"])
-    fields: dict[str, Any] = {"type": types, **_stamps(values, columns)}
+    fields: dict[str, Any] = {"type": _names(values["type"]), **_stamps(values, columns)}
     if "source" in values:
-        fields["source"] = _texts(values["source"])
+        fields["source"] = _names(values["source"])
     if "id" in values:
         fields["id"] = _texts(values["id"])
     if "seq" in values and (seq := _column(values["seq"], {int})) is not None:
         fields["seq"] = seq
     if columns.clock_error:
-        fields["uncertain"] = constant(True, pa.bool_(), len(types))
+        fields["uncertain"] = constant(True, pa.bool_(), len(fields["type"]))
     return make_table(fields, _attributes(values["data"]) if "data" in values else {})
+
+
+def _names(values: list[Any]) -> pa.Array:
+    """Types or sources; a few that are the same are a column that is known already."""
+    if len(values) > _FEW or values.count(values[0]) < len(values) or type(values[0]) is not str:
+        return _texts(values)
+    return named(values[0], len(values))
 
 
 def _texts(values: list[Any]) -> pa.Array:

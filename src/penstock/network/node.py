@@ -36,7 +36,7 @@ from penstock.network.addresses import (
 from penstock.network.administration import administer
 from penstock.network.agreement import Agreement, Place, Places, View, agree, put_json, write
 from penstock.network.detecting import Work
-from penstock.network.directory import Detector, Directory, Node, Site
+from penstock.network.directory import Detector, Directory, Link, Node, Site
 from penstock.network.plan import Plan
 from penstock.network.planner import plan
 from penstock.network.records import to_json
@@ -56,13 +56,15 @@ class Settings:
     """How a node behaves; times are seconds.
 
     ``beat`` is how often it says that it lives, ``expiry`` how long another may be silent, ``save`` how often states
-    are saved, ``directory`` the site whose broker has the directory, if that is not the node's own.
+    are saved, ``directory`` the site whose broker has the directory, if that is not the node's own, ``links``
+    those of its site that placement is to know of, and ``max_age`` and ``max_bytes`` what the site's stream keeps.
     """
 
     beat: float = 1.0
     expiry: float = 5.0
     save: float = SAVE_EVERY
     directory: str | None = None
+    links: tuple[Link, ...] = ()
     max_age: float = 86_400.0
     max_bytes: int = 1 << 30
 
@@ -103,6 +105,8 @@ class NetworkNode:
         self._nodes: Bucket = await self._broker.bucket(NODES, settings.directory)
         self._states = States(await self._broker.bucket(STATES, settings.directory))
         await write(self._directory, Site(self.site))
+        for link in settings.links:
+            await write(self._directory, link)
         await self._say()
         me = Node(self.name, self.site)
         await agree(self._directory, lambda known: None if me in known.nodes else known.with_node(me))

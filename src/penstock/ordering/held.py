@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.events.table import EventTable, concat
-from penstock.ordering.names import Words, name_hashes, same_names
-from penstock.ordering.places import AHEAD, FAR, Ints, Place, compacted, compared, times, weak_order
+from penstock.events.texts import Words
+from penstock.ordering.batch import Batch, same_names
+from penstock.ordering.places import AHEAD, FAR, Ints, Place, compacted, compared, weak_order
 
 SMALL = 1024
 """A table with no more rows is not copied to be rid of those that have gone."""
@@ -20,50 +21,49 @@ NOTHING = concat([])
 
 @dataclass(frozen=True)
 class Run:
-    """Some rows of a table in the weak order, and their ends.
+    """Some rows of a batch in the weak order, and their ends."""
 
-    For each row of the table, ``came`` is when it arrived and ``names`` a hash of its source and id. ``known`` are
-    these hashes, sorted: who is not among them is not in the run.
-    """
-
-    table: EventTable
+    batch: Batch
     rows: Ints
     ends: Ints
-    came: Ints
-    names: Words
-    known: Words
 
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def table(self) -> EventTable:
+        """The whole batch, also what is not in the run."""
+        return self.batch.table
+
     def events(self) -> EventTable:
         """Its events, in order."""
-        if len(self) == len(self.table) and bool((self.rows[1:] > self.rows[:-1]).all()):
+        if len(self) == len(self.batch) and (len(self) == 1 or bool((self.rows[1:] > self.rows[:-1]).all())):
             return self.table
         return self.table.take(self.rows)
 
     def first(self, count: int) -> Run:
         """Its front."""
-        return replace(self, rows=self.rows[:count], ends=self.ends[:count])
+        return self if count == len(self) else Run(self.batch, self.rows[:count], self.ends[:count])
 
     def after(self, count: int) -> Run:
         """What is left when the front has gone."""
-        return replace(self, rows=self.rows[count:], ends=self.ends[count:]).lean()
+        return Run(self.batch, self.rows[count:], self.ends[count:]).lean()
 
     def lean(self) -> Run:
         """The same; a table whose rows have mostly gone is let go."""
-        if len(self.table) <= max(SMALL, 2 * len(self)):
+        if len(self.batch) <= max(SMALL, 2 * len(self)):
             return self
-        names = self.names[self.rows]
-        table = compacted(self.table.take(self.rows))
-        return Run(table, np.arange(len(self)), self.ends.copy(), self.came[self.rows], names, np.sort(names))
+        return Run(self.batch.take(self.rows), np.arange(len(self)), self.ends.copy())
 
     def where(self, kept: NDArray[np.bool_]) -> Run:
         """Some of its events, as a mask over its rows says."""
-        return replace(self, rows=self.rows[kept], ends=self.ends[kept])
+        return Run(self.batch, self.rows[kept], self.ends[kept])
 
     def count_to(self, place: Place) -> int:
         """How many of its rows are not ahead of a place."""
+        end = self.ends.item(-1)
+        if end < place.hi or (end == place.hi and self.batch.place(self.rows.item(-1)) <= place):
+            return len(self)
         first, last = (int(np.searchsorted(self.ends, place.hi, side)) for side in ("left", "right"))
         if first == last:
             return first
@@ -71,27 +71,31 @@ class Run:
         return first + int(np.count_nonzero(tied != AHEAD))
 
 
-def run_of(table: EventTable, came: Ints) -> Run:
-    """A run of all rows of a table.
+def run_of(batch: Batch) -> Run:
+    """A run of all rows of a batch.
 
     >>> from penstock.events.table import make_table
     >>> fields = {"type": ["A", "B"], "id": ["1", "2"], "lo": [5, 3], "hi": [5, 3]}
-    >>> run_of(make_table(fields, {}), np.array([9, 9])).ends.tolist()
+    >>> run_of(Batch(make_table(fields, {}), np.array([9, 9]))).ends.tolist()
     [3, 5]
     """
-    names = name_hashes(table)
-    rows = weak_order(table)
-    return Run(table, rows, times(table, "hi")[rows], came, names, np.sort(names))
+    if len(batch) == 1:
+        return Run(batch, _FIRST, batch.ends)
+    rows = weak_order(batch.table)
+    return Run(batch, rows, batch.ends[rows])
+
+
+_FIRST: Ints = np.zeros(1, np.int64)
 
 
 def without_repeated(run: Run) -> tuple[Run, int]:
     """The run with the first of those events that have the same source and id, and how many others there were."""
-    if not (run.known[1:] == run.known[:-1]).any():
+    if len(run) < 2 or not (run.batch.known[1:] == run.batch.known[:-1]).any():
         return run, 0
-    names = run.names[run.rows]
+    names = run.batch.names[run.rows]
     order = np.argsort(names, kind="stable")
     later = np.flatnonzero(names[order][1:] == names[order][:-1]) + 1
-    equal = same_names(run.table, run.rows[order[later]], run.table, run.rows[order[later - 1]])
+    equal = same_names(run.batch, run.rows[order[later]], run.batch, run.rows[order[later - 1]])
     kept = np.ones(len(run), bool)
     kept[order[later[equal]]] = False
     return run.where(kept), int(np.count_nonzero(equal))
@@ -107,8 +111,8 @@ class Held:
     >>> held = Held()
     >>> for at in (5, 3, 9):
     ...     fields = {"type": ["A"], "id": [str(at)], "lo": [at], "hi": [at]}
-    ...     held.add(run_of(make_table(fields, {}), np.array([10])))
-    >>> held.take(Place(6, 0, b""), now=12)[0].field("hi").to_pylist(), len(held)
+    ...     held.add(run_of(Batch(make_table(fields, {}), np.array([10]))))
+    >>> held.take(held.counts_to(Place(6, 0, b"")), now=12)[0].field("hi").to_pylist(), len(held)
     ([3, 5], 1)
     """
 
@@ -127,34 +131,38 @@ class Held:
         """The events of a run that are not held already, and how many others there were."""
         given = len(run)
         for other in self.runs:
-            if _share(run.known, other.known):
+            if _share(run.batch.known, other.batch.known):
                 run = run.where(~_is_held(run, other))
         return run, given - len(run)
 
-    def take(self, place: Place, now: int) -> tuple[EventTable, int]:
-        """Removes and returns all events up to a place, in the weak order, and how long they waited in all."""
-        parts = self._split(place)
-        waited = sum(int((now - part.came[part.rows]).sum()) for part in parts)  # sums of instants would not fit
+    def settle(self) -> None:
+        """Merges runs where there are many."""
+        self.runs = _settled(self.runs)
+
+    def counts_to(self, place: Place) -> list[int]:
+        """How many events of each run are not ahead of a place."""
+        return [run.count_to(place) for run in self.runs]
+
+    def take(self, counts: list[int], now: int) -> tuple[EventTable, int]:
+        """Removes and returns so many of each run, in the weak order, and how long they waited in all."""
+        parts = self._split(counts)
+        waited = sum(int((now - part.batch.came[part.rows]).sum()) for part in parts)  # sums of instants would not fit
         if len(parts) < 2:
             return (parts[0].events() if parts else NOTHING), waited
         table, rows = _together(parts)
         return table.take(rows), waited
 
-    def count_after(self, place: Place) -> int:
-        """How many events are ahead of a place."""
-        return sum(len(run) - run.count_to(place) for run in self.runs)
-
     def forget(self, count: int) -> None:
         """Lets the first events go, at least so many."""
         ends = np.concatenate([run.ends for run in self.runs])
-        self._split(Place(int(np.partition(ends, count - 1)[count - 1]), FAR, b""))
+        last = int(np.partition(ends, count - 1)[count - 1])
+        self._split(self.counts_to(Place(last, FAR, b"")))
 
-    def _split(self, place: Place) -> list[Run]:
-        """Removes the front of each run, up to a place, and returns them."""
+    def _split(self, counts: list[int]) -> list[Run]:
+        """Removes the front of each run and returns those that are not empty."""
         parts: list[Run] = []
         rest: list[Run] = []
-        for run in self.runs:
-            count = run.count_to(place)
+        for run, count in zip(self.runs, counts, strict=True):
             if count:
                 parts.append(run.first(count))
             if count < len(run):
@@ -181,7 +189,7 @@ def _settled(runs: list[Run]) -> list[Run]:
 def _together(runs: list[Run]) -> tuple[EventTable, Ints]:
     """The tables of several runs as one, and its rows that are in the runs, in the weak order."""
     lean = [run.lean() for run in runs]
-    starts = np.cumsum([0, *(len(run.table) for run in lean)])
+    starts = np.cumsum([0, *(len(run.batch) for run in lean)])
     table = concat([run.table for run in lean])
     rows = [run.rows + start for run, start in zip(lean, starts, strict=False)]
     return table, weak_order(table, np.concatenate(rows))
@@ -191,14 +199,17 @@ def _merged(runs: list[Run]) -> Run:
     """Several runs as one."""
     lean = [run.lean() for run in runs]
     table, rows = _together(lean)
-    table = compacted(table.take(rows))
-    came, names = (np.concatenate([getattr(run, name) for run in lean])[rows] for name in ("came", "names"))
-    return Run(table, np.arange(len(rows)), times(table, "hi"), came, names, np.sort(names))
+    batch = Batch(compacted(table.take(rows)), np.concatenate([run.batch.came for run in lean])[rows])
+    batch.names = np.concatenate([run.batch.names for run in lean])[rows]
+    return Run(batch, np.arange(len(rows)), batch.ends)
 
 
 def _share(some: Words, others: Words) -> bool:
     """Whether two sorted arrays have something in common; looking up sorted numbers is fast."""
-    few, many = sorted((some, others), key=len)
+    few, many = (some, others) if len(some) < len(others) else (others, some)
+    if len(few) == 1:
+        place = int(np.searchsorted(many, few[0]))
+        return place < len(many) and bool(many[place] == few[0])
     at = np.minimum(np.searchsorted(many, few), len(many) - 1)
     return bool(len(few) and (many[at] == few).any())
 
@@ -206,11 +217,11 @@ def _share(some: Words, others: Words) -> bool:
 def _is_held(run: Run, other: Run) -> NDArray[np.bool_]:
     """For each event of a run whether it is in another one."""
     found = np.zeros(len(run), bool)
-    names = other.names[other.rows]
+    names = other.batch.names[other.rows]
     order = np.argsort(names)
-    mine = run.names[run.rows]
+    mine = run.batch.names[run.rows]
     at = np.minimum(np.searchsorted(names[order], mine), len(names) - 1)
     met = np.flatnonzero(names[order[at]] == mine)
-    equal = same_names(run.table, run.rows[met], other.table, other.rows[order[at[met]]])
+    equal = same_names(run.batch, run.rows[met], other.batch, other.rows[order[at[met]]])
     found[met[equal]] = True
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +19,7 @@ FAR = 2**63 - 1
 BEHIND, THERE, AHEAD = -1, 0, 1
 
 
-@dataclass(frozen=True, order=True)
-class Place:
+class Place(NamedTuple):
     """A place of the sequence as far as sources can be compared: between sources, counters and ids never decide.
 
     >>> Place(5, 5, b"a") < Place(5, 5, b"b") < Place(6, 2, b"")
@@ -117,11 +116,17 @@ def compared(table: EventTable, place: Place, rows: Ints | None = None) -> NDArr
         beginnings = times(table, "lo")[rows[tied]]
         side[tied] = (beginnings > place.lo).astype(np.int8) - (beginnings < place.lo)
         equal = np.flatnonzero(side == THERE)
-        sources = table.field("source")
-        names = sources.dictionary.cast(pa.binary())
-        before, after = (np.asarray(test(names, pa.scalar(place.source))) for test in (pc.less, pc.greater))
-        side[equal] = (after.astype(np.int8) - before)[np.asarray(sources.indices)[rows[equal]]]
+        if len(equal):
+            side[equal] = _compared_names(table.field("source"), rows[equal], place.source)
     return side
+
+
+def _compared_names(sources: pa.DictionaryArray, rows: Ints, name: bytes) -> NDArray[np.int8]:
+    """For some rows whether the names of their sources come before a name, are it, or come after it."""
+    codes = np.asarray(sources.indices)[rows]
+    used, places = (codes, slice(None)) if len(codes) == 1 else np.unique(codes, return_inverse=True)
+    names = [sources.dictionary[code].as_py().encode() for code in used.tolist()]
+    return np.array([(one > name) - (one < name) for one in names], np.int8)[places]
 
 
 def compacted(table: EventTable) -> EventTable:

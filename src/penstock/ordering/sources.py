@@ -44,8 +44,10 @@ class Sources:
 
     def numbers(self, names: Sequence[str]) -> Ints:
         """The numbers of sources; those that are new become known."""
-        self._add((name for name in names if name not in self.index), registered=False)
-        return np.fromiter((self.index[name] for name in names), np.int64, len(names))
+        fresh = [name for name in names if name not in self.index]
+        if fresh:
+            self._add(fresh, registered=False)
+        return np.array([self.index[name] for name in names], np.int64)
 
     def numbers_of(self, names: pa.Array, used: Ints) -> Ints:
         """The same for some of a dictionary of names; what was looked up is remembered, for batches often share one."""
@@ -89,10 +91,20 @@ class Sources:
 
     def show(self, numbers: Ints, ends: Ints, beginnings: Ints, heard: Ints) -> None:
         """Sources, all different, have shown stamps; what they promised before stays promised."""
+        if len(numbers) == 1:
+            self.show_one(int(numbers[0]), int(ends[0]), int(beginnings[0]), int(heard[0]))
+            return
         before, begun = self.lowest.ends(numbers), self.lowest.beginnings(numbers)
         later = (ends > before) | ((ends == before) & (beginnings > begun))
         self.lowest.set(numbers[later], ends[later], beginnings[later])
         self.heard[numbers] = np.maximum(self.heard[numbers], heard)
+
+    def show_one(self, number: int, end: int, beginning: int, heard: int) -> None:
+        """One source has shown a stamp."""
+        if (end, beginning) > self.lowest.at(number):
+            self.lowest.set_one(number, end, beginning)
+        if heard > self.heard.item(number):
+            self.heard[number] = heard
 
     def leave(self, name: str) -> bool:
         """Nothing more comes from a source; says whether it was known."""
@@ -116,7 +128,7 @@ class Sources:
         holding = self.lowest.holding()
         if len(holding) > COMPARED:
             return Place(end, beginning, b"")
-        return Place(end, beginning, min(self.names[number].encode() for number in holding))
+        return Place(end, beginning, min([self.names[number].encode() for number in holding.tolist()]))
 
     def save(self) -> dict[str, Any]:
         """Columns of all numbers, also those that are free."""

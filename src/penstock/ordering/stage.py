@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from penstock.errors import DataError, StateError
 from penstock.events.saved import pack, unpack
 from penstock.events.table import KINDS, EventTable, mixture
 from penstock.events.times import format_time
+from penstock.ordering.batch import Batch
 from penstock.ordering.estimates import Met
 from penstock.ordering.held import NOTHING, Held, Run, run_of, without_repeated
 from penstock.ordering.places import BEHIND, FAR, NEVER, THERE, Ints, Place, compacted, compared, times
@@ -85,7 +86,7 @@ class Ordering:
         self.rule = rule_of(policy)
         self.on_arrival = isinstance(policy, BestEffort)
         self.held = Held()
-        self.counters = Counters()
+        self.counts = dict.fromkeys(_COUNTED, 0)
         self.kinds: dict[str, pa.DataType] = {}
         self.frontier = Place(NEVER, NEVER, b"")
         self.counter: int | None = None
@@ -93,6 +94,12 @@ class Ordering:
         self.progress = NEVER
         self.now = NEVER
         self.newest = NEVER
+        self._checked: pa.Schema | None = None
+
+    @property
+    def counters(self) -> Counters:
+        """How many events there were of each kind."""
+        return Counters(**self.counts)
 
     def feed(self, table: EventTable, arrival: int, heartbeats: Mapping[str, int] | None = None) -> Ready:
         """Events came in, together; where they have an arrival of their own, that counts.
@@ -104,24 +111,26 @@ class Ordering:
         if not len(table):
             self._notice(heartbeats or {}, arrival)
             return self._advance(_NONE_LATE)
-        table = compacted(table)
-        came = np.asarray(table.field("arrival").fill_null(arrival))
-        self.now = max(self.now, int(came.max()))
-        self.newest = max(self.newest, int(times(table, "hi").max()))
-        run = run_of(table, came)
+        batch = Batch(compacted(table), self._arrivals(table, arrival))
+        run = run_of(batch)
+        self.newest = max(self.newest, int(run.ends[-1]))
         met, disordered, unknown = self._meet(run)
-        behind, repeated = self._past(table)
-        late, gone = _NONE_LATE, repeated
-        if not self.on_arrival and behind.any():
-            late, gone = self._late(table, behind, disordered, unknown[met.codes]), behind | repeated
-            np.add.at(self.sources.counts["late"], met.sources[met.codes[behind]], 1)
-        behind_others = int(np.count_nonzero(behind)) - len(late)
-        self._count(late=len(late), out_of_order=behind_others, disordered=int(np.count_nonzero(disordered)))
-        run = run.where(~gone[run.rows]) if gone.any() else run
-        arrived = self._take_in(run, int(np.count_nonzero(repeated)))
+        late = _NONE_LATE
+        if int(run.ends[0]) <= max(self.frontier.hi, self.progress):
+            run, late = self._without_past(run, met, disordered, unknown)
+        arrived = self._take_in(run)
         self.rule.meet(met)
         self._notice(heartbeats or {}, arrival)
         return self._advance(late, arrived)
+
+    def _arrivals(self, table: EventTable, arrival: int) -> Ints:
+        """When each event came."""
+        column = table.field("arrival")
+        if column.null_count == len(column):
+            return np.full(len(column), arrival)
+        came = np.asarray(column.fill_null(arrival))
+        self.now = max(self.now, int(came.max()))
+        return came
 
     def heartbeat(self, source: str, at: int, arrival: int) -> Ready:
         """A source promises that its later events end after ``at``."""
@@ -155,7 +164,7 @@ class Ordering:
 
     def finish(self) -> Ready:
         """The input is over: everything leaves, and timers up to the last event's end may fire."""
-        table, waited = self.held.take(Place(FAR, NEVER, b""), self.now)
+        table, waited = self.held.take([len(run) for run in self.held.runs], self.now)
         if self.on_arrival:
             table = table.slice(0, 0)
         end = self.newest + 1 if self.newest > NEVER else NEVER
@@ -195,7 +204,7 @@ class Ordering:
         values |= {"frontier": [self.frontier.hi, self.frontier.lo, self.frontier.source.decode()]}
         values |= {"kinds": {name: str(kind) for name, kind in self.kinds.items()}}
         values |= {"held": table.fields, "attributes": table.attributes, "fixed": table.fixed}
-        values |= {"came": held.came[held.rows] if held else np.zeros(0, np.int64)}
+        values |= {"came": held.batch.came[held.rows] if held else np.zeros(0, np.int64)}
         parts = {"sources": self.sources.save(), "rule": self.rule.save()}
         return pack(
             "ordering stage",
@@ -215,22 +224,27 @@ class Ordering:
         stage = cls(parse_policy(values["policy"]), held=values["limit"], whole_instants=whole)
         for name in ("counter", "progress", "now", "newest"):
             setattr(stage, name, values[name])
-        stage.counters, stage.there = Counters(**values["counters"]), set(values["there"])
+        stage.counts |= values["counters"]
+        stage.there = set(values["there"])
         hi, lo, source = values["frontier"]
         stage.frontier = Place(hi, lo, source.encode())
         kinds = {str(kind): kind for kind in KINDS}
         stage.kinds = {name: kinds[kind] for name, kind in values["kinds"].items()}
         stage.sources.load(_part(values, "sources."))
         stage.rule.load(_part(values, "rule."))
-        stage.held.add(run_of(EventTable(values["held"], values["attributes"], values["fixed"]), values["came"]))
+        table = EventTable(values["held"], values["attributes"], values["fixed"])
+        stage.held.add(run_of(Batch(table, values["came"])))
         return stage
 
     def _check(self, table: EventTable) -> None:
         """Refuses what could not be put in order with the rest, before anything is changed."""
         if table.field("id").null_count:
             raise DataError("an event without an id cannot be ordered", hint="give it one: events.identity.with_ids")
+        schema = table.attributes.schema
+        if self._checked is not None and schema.equals(self._checked):
+            return
         kinds: dict[str, pa.DataType] = {}
-        for name in table.attributes.column_names:
+        for name in schema.names:
             column = table.attributes[name]
             known = self.kinds.get(name, column.type)
             if column.null_count < len(column):
@@ -238,40 +252,82 @@ class Ordering:
                     raise mixture(name, known, "earlier events", column.type, "these")
                 kinds[name] = known
         self.kinds |= kinds
+        # Where all attributes have been seen, nothing can be wrong with the next table of the same kinds.
+        self._checked = schema if len(kinds) == len(schema) else None
 
-    def _meet(self, run: Run) -> tuple[Met, NDArray[np.bool_], NDArray[np.bool_]]:
+    def _meet(self, run: Run) -> tuple[Met, NDArray[np.bool_] | None, NDArray[np.bool_]]:
         """Learns what the events show of their sources; which rows broke an order, and which sources were unknown."""
-        table, sources = run.table, self.sources
-        column = table.field("source")
-        counts = np.bincount(np.asarray(column.indices), minlength=len(column.dictionary))
+        batch, sources = run.batch, self.sources
+        indices, names = batch.sources
+        if len(names) == 1:
+            return self._meet_one(run, names[0].as_py())
+        counts = np.bincount(indices, minlength=len(names))
         used = np.flatnonzero(counts)
-        numbers = sources.numbers_of(column.dictionary, used)
+        numbers = sources.numbers_of(names, used)
         codes = np.zeros(len(counts), np.int64)
         codes[used] = np.arange(len(used))
-        codes = codes[np.asarray(column.indices)]
-        before, begun = sources.lowest.ends(numbers).copy(), sources.lowest.beginnings(numbers).copy()
-        unknown = (sources.counts["events"][numbers] == 0) & ~sources.registered[numbers] & (before == NEVER)
+        codes = codes[indices]
         last = np.zeros(len(used), np.int64)
         last[codes[run.rows]] = run.rows
-        ends, beginnings = times(table, "hi"), times(table, "lo")
         heard = np.full(len(used), NEVER)
-        np.maximum.at(heard, codes, run.came)
+        np.maximum.at(heard, codes, batch.came)
+        before, begun = sources.lowest.ends(numbers).copy(), sources.lowest.beginnings(numbers).copy()
+        unknown = (sources.counts["events"][numbers] == 0) & ~sources.registered[numbers] & (before == NEVER)
+        ends, beginnings = batch.ends, batch.beginnings
         sources.counts["events"][numbers] += counts[used]
-        sources.show(numbers, ends[last], np.where(_is_derived(table, used), NEVER, beginnings[last]), heard)
-        disordered = _is_before(ends, before[codes], beginnings, begun, codes)
-        if disordered.any():
-            sources.counts["disordered"][numbers] += np.bincount(codes[disordered], minlength=len(used))
-        return Met(numbers, codes, ends, run.came, before, ends[last]), disordered, unknown
+        shown = ends[last]
+        sources.show(numbers, shown, np.where(_is_derived(names, used), NEVER, beginnings[last]), heard)
+        met = Met(numbers, codes, ends, batch.came, before, shown)
+        return met, self._disordered(run, met, begun), unknown
 
-    def _past(self, table: EventTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _meet_one(self, run: Run, name: str) -> tuple[Met, NDArray[np.bool_] | None, NDArray[np.bool_]]:
+        """The same where all events are of one source."""
+        batch, sources = run.batch, self.sources
+        numbers = sources.numbers([name])
+        number = numbers.item(0)
+        before, begun = sources.lowest.at(number)
+        seen = sources.counts["events"]
+        is_unknown = seen.item(number) == 0 and not sources.registered.item(number) and before == NEVER
+        seen[number] += len(batch)
+        end, beginning, _ = batch.place(run.rows.item(-1))
+        beginning = NEVER if name.startswith(_DETECTOR) else beginning
+        sources.show_one(number, end, beginning, int(batch.came.max()))
+        shown, codes = np.array([before]), np.zeros(len(batch), np.int64)
+        met = Met(numbers, codes, batch.ends, batch.came, shown, np.array([end]))
+        return met, self._disordered(run, met, np.array([begun])), np.array([is_unknown])
+
+    def _disordered(self, run: Run, met: Met, begun: Ints) -> NDArray[np.bool_] | None:
+        """Which rows are earlier than what their sources had shown before, if any may be; they are counted."""
+        if run.ends.item(0) > met.before.max():
+            return None
+        disordered = _is_before(met.ends, met.before[met.codes], run.batch.beginnings, begun, met.codes)
+        self.sources.counts["disordered"][met.sources] += np.bincount(met.codes[disordered], minlength=len(begun))
+        self.counts["disordered"] += int(np.count_nonzero(disordered))
+        return disordered
+
+    def _without_past(
+        self, run: Run, met: Met, disordered: NDArray[np.bool_] | None, unknown: NDArray[np.bool_]
+    ) -> tuple[Run, Late]:
+        """The run without what is late, and without what was consumed at the very last place."""
+        behind, repeated = self._past(run.batch)
+        self.counts["duplicate"] += int(np.count_nonzero(repeated))
+        late, gone = _NONE_LATE, repeated
+        if self.on_arrival:
+            self.counts["out_of_order"] += int(np.count_nonzero(behind))
+        elif behind.any():
+            broken = np.zeros(len(behind), bool) if disordered is None else disordered
+            late, gone = self._late(run.batch.table, behind, broken, unknown[met.codes]), behind | repeated
+            np.add.at(self.sources.counts["late"], met.sources[met.codes[behind]], 1)
+            self.counts["late"] += len(late)
+        return (run.where(~gone[run.rows]) if gone.any() else run), late
+
+    def _past(self, batch: Batch) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which rows are behind what was consumed or fired, and which were consumed at the very last place."""
-        ends, nothing = times(table, "hi"), np.zeros(len(table), bool)
-        if ends.min() > max(self.frontier.hi, self.progress):
-            return nothing, nothing
+        table = batch.table
         side = compared(table, self.frontier)
-        behind, repeated = side == BEHIND, nothing.copy()
+        behind, repeated = side == BEHIND, np.zeros(len(batch), bool)
         if not self.on_arrival:
-            behind |= ends < self.progress
+            behind |= batch.ends < self.progress
         here = np.flatnonzero(side == THERE)
         if len(here):
             ids, counters = (table.field(name).take(pa.array(here)).to_pylist() for name in ("id", "seq"))
@@ -298,54 +354,60 @@ class Ordering:
         passed = max(self.progress, self.frontier.hi)
         return Late(table.take(rows), reasons.tolist(), passed - times(table, "hi")[rows])
 
-    def _take_in(self, run: Run, repeated: int) -> EventTable:
+    def _take_in(self, run: Run) -> EventTable:
         """Holds what is new; events that do not wait are returned, and only their names are kept."""
         run, twice = without_repeated(run)
         run, again = self.held.unseen(run)
-        self._count(duplicate=repeated + twice + again)
+        self.counts["duplicate"] += twice + again
         if not self.on_arrival:
             self.held.add(run)
             return NOTHING
         table = run.events()
-        self.held.add(replace(run, table=EventTable(run.table.fields, NOTHING.attributes)))
+        names = Batch(EventTable(run.table.fields, NOTHING.attributes), run.batch.came)
+        self.held.add(Run(names, run.rows, run.ends))
+        self.held.settle()
         most = min(self.limit, MOST_REMEMBERED)
         if len(self.held) > most:
             self.held.forget(len(self.held) - most // 2)
         return table
 
-    def _advance(self, late: Late, arrived: EventTable | None = None) -> Ready:
+    def _advance(self, late: Late, arrived: EventTable = NOTHING) -> Ready:
         """What may be consumed now."""
         bound = self.rule.bound(self.sources, self.now)
         if self.whole_instants:
             bound = bound.before_instant()
         progress = max(self.progress, bound.progress if bound.progress < FAR else self.newest)
         if self.on_arrival:
-            return self._ready(NOTHING if arrived is None else arrived, 0, progress, late)
-        left = self.held.count_after(bound.place)
+            return self._ready(arrived, 0, progress, late)
+        counts = self.held.counts_to(bound.place)
+        left = len(self.held) - sum(counts)
         if left > self.limit:
             raise self._too_many(left)
-        table, waited = self.held.take(bound.place, self.now)
+        table, waited = self.held.take(counts, self.now)
         return self._ready(table, waited, progress, late)
 
     def _ready(self, table: EventTable, waited: int, progress: int, late: Late) -> Ready:
         ends = times(table, "hi")
-        if len(table):
+        if len(ends):
             self._move_on(table, ends)
-        self._count(consumed=len(table), waited=waited)
+        self.counts["consumed"] += len(ends)
+        self.counts["waited"] += waited
         self.progress = progress
         self.rule.judge(ends, times(late.table, "hi"))
         return Ready(table, progress, late)
 
     def _move_on(self, table: EventTable, ends: Ints) -> None:
         """Remembers the place consumed last, and what was consumed there."""
-        last = table.slice(len(table) - 1)
-        [source], [counter] = last.field("source").to_pylist(), last.field("seq").to_pylist()
-        place = Place(int(ends[-1]), int(times(last, "lo")[0]), source.encode())
+        last = len(ends) - 1
+        lo, source, counter = (table.field(name)[last].as_py() for name in ("lo", "source", "seq"))
+        place = Place(int(ends[last]), lo, source.encode())
         if place < self.frontier:
             return
-        tied = table.slice(int(np.searchsorted(ends, place.hi)))
-        ids = tied.field("id").filter(pa.array(compared(tied, place) == THERE)).to_pylist()
-        self.there = set(ids) | (self.there if place == self.frontier else set())
+        first = int(np.searchsorted(ends, place.hi))
+        ids = table.field("id").slice(first)
+        if first < last:
+            ids = ids.filter(pa.array(compared(table, place, np.arange(first, last + 1)) == THERE))
+        self.there = set(ids.to_pylist()) | (self.there if place == self.frontier else set())
         self.frontier, self.counter = place, counter
 
     def _too_many(self, left: int) -> StateError:
@@ -357,12 +419,10 @@ class Ordering:
             "or choose a policy such as guaranteed(max_wait=10 s)",
         )
 
-    def _count(self, **more: int) -> None:
-        self.counters = replace(self.counters, **{name: getattr(self.counters, name) + n for name, n in more.items()})
-
 
 _NONE_LATE = Late(NOTHING, [], np.zeros(0, np.int64))
 _NUMBERS = {pa.int64(), pa.float64()}
+_COUNTED = [one.name for one in fields(Counters)]
 
 
 def _part(values: dict[str, Any], prefix: str) -> dict[str, Any]:
@@ -377,7 +437,9 @@ def _is_before(ends: Ints, before: Ints, beginnings: Ints, begun: Ints, codes: I
     return earlier
 
 
-def _is_derived(table: EventTable, used: Ints) -> NDArray[np.bool_]:
-    """For each source met whether it is a detector: several of its composites may end together, in any order."""
-    sources = table.field("source")
-    return np.asarray(pc.starts_with(sources.dictionary, "penstock/").take(pa.array(used)))
+def _is_derived(names: pa.Array, used: Ints) -> NDArray[np.bool_]:
+    """Which of some sources are detectors: several composites of one may end together, in any order."""
+    return np.asarray(pc.starts_with(names, _DETECTOR).take(pa.array(used)))
+
+
+_DETECTOR = "penstock/"

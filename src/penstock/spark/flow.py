@@ -7,7 +7,7 @@ state is a store of pages, and a micro-batch reads and writes only those that it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -93,7 +93,7 @@ class Flow:
         group, first, size = self.work.place(bucket)
         names = self._opened(group, size, store)
         events = unpack_events(blobs.events, names) if blobs.events else self.work.blank.slice(0, 0)
-        events = replace(events, fixed=False)  # that all attributes are there was checked with the plan
+        events = EventTable(events.fields, events.attributes)  # that all attributes are there was checked with the plan
         names.heard(int(np.asarray(events.field("hi")).max(initial=EARLIEST)))
         progress: list[int] = []
         for number, pattern in group.members:

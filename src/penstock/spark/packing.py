@@ -22,7 +22,9 @@ import pyarrow.compute as pc
 from penstock.automaton.compile import compile_pattern
 from penstock.automaton.program import Program
 from penstock.engine.symbols import Membership, Piece, select
+from penstock.errors import DataError
 from penstock.events.arrow import from_arrow
+from penstock.events.fields import shown
 from penstock.events.identity import unnumbered
 from penstock.events.mapping import Columns
 from penstock.events.table import EventTable
@@ -97,7 +99,7 @@ class Packer:
 
     def pack(self, data: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
         """The blobs of a batch of rows; a row that is no event is a `penstock.DataError`."""
-        return self.pack_events(from_arrow(data, self.recipe.columns))
+        return self.pack_events(read_rows(data, self.recipe.columns))
 
     def pack_events(self, table: EventTable) -> pa.RecordBatch:
         """The same for events that were read already."""
@@ -110,6 +112,33 @@ class Packer:
         """The progress of this task, for every bucket."""
         told = self.progress.to_table()
         return packed_rows(PROGRESS, [(bucket, told) for bucket in range(self.recipe.total)])
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where rows of a batch come from: they have no numbers that anybody knows, so an error shows what they say."""
+
+    data: pa.Table | pa.RecordBatch
+
+    def where(self, row: int) -> str:
+        """The row in words."""
+        said = {name: value for name, value in self.data.slice(row, 1).to_pylist()[0].items() if value is not None}
+        return f"row {shown(said)}"
+
+    def located(self, row: int, error: DataError) -> DataError:
+        """The error with the row before its message."""
+        return DataError(f"{self.where(row)}: {error.message}", hint=error.hint)
+
+
+def read_rows(data: pa.Table | pa.RecordBatch, columns: Columns) -> EventTable:
+    """The events of a batch of rows.
+
+    >>> read_rows(pa.table({"type": ["Open"], "time": pa.array([None], pa.int64())}), Columns())
+    Traceback (most recent call last):
+    penstock.errors.DataError: row {'type': 'Open'}: field 'time': is missing
+    hint: every event has a time
+    """
+    return from_arrow(data, columns, origin=Rows(data))
 
 
 def packed_rows(kind: str, blobs: Iterable[tuple[int, pa.Table]]) -> pa.RecordBatch:

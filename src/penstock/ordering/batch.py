@@ -1,0 +1,95 @@
+"""Events that arrived together: their columns as numbers, each made when it is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.events.repeats import name_hashes
+from penstock.events.table import EventTable
+from penstock.events.texts import Words
+from penstock.ordering.places import Ints, Place, compacted, times
+
+
+class Batch:
+    """A table of events, and when each of them came.
+
+    Much of it is never asked for where a batch is of one event, or of one source, or where nothing waits.
+
+    >>> from penstock.events.table import make_table
+    >>> fields = {"type": ["A"], "source": ["a"], "id": ["1"], "lo": [5], "hi": [7]}
+    >>> batch = Batch(make_table(fields, {}), np.array([9]))
+    >>> batch.ends.tolist(), batch.source(0), len(batch)
+    ([7], 'a', 1)
+    """
+
+    def __init__(self, table: EventTable, came: Ints) -> None:
+        self.table = table
+        self.came = came
+        self._length = len(came)
+
+    def __len__(self) -> int:
+        return self._length
+
+    @cached_property
+    def ends(self) -> Ints:
+        """When the events end."""
+        return times(self.table, "hi")
+
+    @cached_property
+    def beginnings(self) -> Ints:
+        """When they begin."""
+        return times(self.table, "lo")
+
+    @cached_property
+    def sources(self) -> tuple[Ints, pa.Array]:
+        """The source of each by its number in a dictionary, and the dictionary."""
+        column = self.table.field("source")
+        return np.asarray(column.indices), column.dictionary
+
+    def source(self, row: int) -> str:
+        """The source of one event."""
+        codes, names = self.sources
+        name: str = names[codes.item(row)].as_py()
+        return name
+
+    def place(self, row: int) -> Place:
+        """Where one event stands."""
+        return Place(self.ends.item(row), self.beginnings.item(row), self.source(row).encode())
+
+    @cached_property
+    def names(self) -> Words:
+        """A hash of the source and id of each."""
+        return name_hashes(self.table.field("source"), self.table.field("id"))
+
+    @cached_property
+    def known(self) -> Words:
+        """These hashes, sorted: who is not among them is not in the batch."""
+        return np.sort(self.names)
+
+    def take(self, rows: Ints) -> Batch:
+        """Some of the events, with nothing of the others."""
+        some = Batch(compacted(self.table.take(rows)), self.came[rows])
+        if "names" in self.__dict__:
+            some.names = self.names[rows]
+        return some
+
+
+def same_names(one: Batch, rows: Ints, other: Batch, others: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """For pairs of events, each of its batch, whether their sources and ids are equal.
+
+    >>> from penstock.events.table import make_table
+    >>> fields = {"type": ["A"] * 2, "source": ["s", "t"], "id": ["1", "1"], "lo": [1, 1], "hi": [1, 1]}
+    >>> batch = Batch(make_table(fields, {}), np.array([1, 1]))
+    >>> same_names(batch, np.array([0, 0]), batch, np.array([0, 1])).tolist()
+    [True, False]
+    """
+    return np.asarray(pc.and_(*(_equal(field, one, rows, other, others) for field in ("id", "source"))))
+
+
+def _equal(field: str, one: Batch, rows: Ints, other: Batch, others: Ints) -> pa.Array:
+    here, there = one.table.field(field).take(pa.array(rows)), other.table.field(field).take(pa.array(others))
+    return pc.equal(here.cast(pa.string()), there.cast(pa.string()))
