@@ -24,7 +24,7 @@ from penstock.errors import PenstockError
 from penstock.events.table import EventTable, concat, make_table
 from penstock.scenarios.live import Progress, joined
 from penstock.spark.detecting import detect
-from penstock.spark.session import MASTER, session
+from penstock.spark.session import session
 from penstock.testing.simulator import Arrival, Heartbeat, Ints
 
 HEARTBEAT = "penstock.heartbeat"
@@ -43,10 +43,10 @@ class OnSpark:
         pattern: What is detected.
         sources: Those that are waited for from the beginning.
         like: Events whose attributes are those that will come.
-        master: Where Spark runs.
+        given: A Spark session that is there; else an embedded one is started, and stopped in the end.
     """
 
-    def __init__(self, pattern: Pattern, sources: Sequence[str], like: EventTable, master: str = MASTER) -> None:
+    def __init__(self, pattern: Pattern, sources: Sequence[str], like: EventTable, given: Any = None) -> None:
         self._folder = TemporaryDirectory(prefix="penstock-demo-", ignore_cleanup_errors=True)
         here = Path(self._folder.name)
         self._input = here / "input"
@@ -55,11 +55,9 @@ class OnSpark:
         self._files = 0
         self._ends: list[Ints] = []
         self._told = _Told()
-        self._session = session(master, is_silent=True)
-        events = self._session.readStream.schema(self._columns()).parquet(str(self._input))
-        found = detect(
-            events, pattern, policy="guaranteed", sources=sources, late=True, status=True, buckets=BUCKETS
-        )
+        self._own = session(is_silent=True) if given is None else None
+        events = (self._own or given).readStream.schema(self._columns()).parquet(str(self._input))
+        found = detect(events, pattern, policy="guaranteed", sources=sources, late=True, status=True, buckets=BUCKETS)
         writer = found.writeStream.foreachBatch(self._told.hear)
         self._query: Any = writer.option("checkpointLocation", str(here / "checkpoint")).start()
         self._warm_up(sources)
@@ -99,9 +97,10 @@ class OnSpark:
             raise error if isinstance(error, PenstockError) else PenstockError(f"the stream on Spark failed: {error}")
 
     def stop(self) -> None:
-        """Ends the stream, and Spark."""
+        """Ends the stream, and Spark if it was started for it."""
         self._query.stop()
-        self._session.stop()
+        if self._own is not None:
+            self._own.stop()
         self._folder.cleanup()
 
 
