@@ -106,6 +106,24 @@ def test_composites_that_nobody_awaits_are_refused() -> None:
         detector.deliver([{"type": "Met", "id": "1", "time": 5, "data": {}}], "part")
 
 
+def test_what_could_not_be_taken_in_later_is_refused_at_once() -> None:
+    detector = Detector("Met := [A]\n[Met]", division=Division(frozenset(["Met"])))
+    record = {"type": "Met", "id": "1", "time": 1, "data": {"parts": [event("A", 1) | {"label": "x"}]}}
+    with pytest.raises(ps.DataError, match="have no label 'x'"):
+        detector.deliver([record], "part")
+    unlabelled = record | {"data": {"parts": [event("A", 1)]}, "place": "Met/T"}
+    with pytest.raises(ps.DataError, match="no timer 'Met/T'"):
+        detector.deliver([unlabelled], "part")
+
+
+def test_attributes_of_different_kinds_below_composites_do_no_harm() -> None:
+    parts = [event("A", 1, v=1), event("B", 2, v="one")]
+    record = {"type": "Met", "id": "1", "lo": 1 * SECOND, "hi": 2 * SECOND, "data": {"parts": parts}}
+    detector = Detector("Met := [A] ; [B]\n[Met]", sources=["part"], division=Division(frozenset(["Met"])))
+    detector.deliver([record], "part")
+    assert len(detector.heartbeat("part", 5 * SECOND)) == 1
+
+
 def test_a_definition_that_there_is_not_cannot_be_elsewhere() -> None:
     with pytest.raises(ps.PatternError, match="no definition `Nothing`"):
         Detector("[A]", division=Division(frozenset(["Nothing"])))

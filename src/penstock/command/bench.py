@@ -198,6 +198,32 @@ def office(
 
 
 @bench.command()
+def nodes(
+    events: Annotated[int, typer.Option(min=1000, metavar="N", help="Events for the throughput.")] = 200_000,
+    together: Annotated[int, typer.Option(min=1, metavar="N", help="Events in a message.")] = 500,
+    notifications: Annotated[int, typer.Option(min=10, metavar="N", help="Composites for the delay.")] = 500,
+) -> None:
+    """Measure a node on a NATS server: events a second on one core, and the delay of notifications.
+
+    [bold]Exit status:[/] 0; 1 if something is missing, 2 for bad options.
+    """
+    with complaining():
+        # Loaded here so that help does not wait for what measures.
+        from penstock.bench.nodes import measure
+
+        throughput, delay = measure(events, together, notifications)
+        typer.echo(
+            f"{throughput.events:,} events, {throughput.together} in a message, {throughput.found:,} composites: "
+            f"{throughput.per_core_second:,.0f} events a second of the node's core, "
+            f"{throughput.events / throughput.seconds:,.0f} a second by the clock"
+        )
+        typer.echo(
+            f"{delay.notifications:,} notifications: p50 {delay.p50:.1f} ms, p90 {delay.p90:.1f} ms, "
+            f"p99 {delay.p99:.1f} ms"
+        )
+
+
+@bench.command()
 def spark(
     events: Annotated[list[int] | None, _choice("N", "Events of a table; else 10 million.", min=1)] = None,
     keys: Annotated[list[int] | None, _choice("N", "Keys of a table; else 10,000 and 1 million.", min=1)] = None,

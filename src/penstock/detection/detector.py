@@ -30,7 +30,7 @@ from penstock.engine.engine import Engine
 from penstock.engine.found import Found
 from penstock.engine.library import MANIFEST, Library
 from penstock.engine.snapshot import restore, save
-from penstock.errors import DataError, StateError
+from penstock.errors import StateError
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns
@@ -210,7 +210,7 @@ class Detector:
         >>> [[part.type for part in one.parts] for one in whole.heartbeat("penstock/Pair", at=5)]
         [['Pair', 'C']]
         """
-        table = held_rows(records, source, self._engine.division.elsewhere)
+        table = held_rows(records, source, self._engine.labels_elsewhere(), self._ranks)
         return self._consume(self._ordering.feed(table, self._at(arrival)))
 
     @property
@@ -240,7 +240,7 @@ class Detector:
         """The input is over: everything that is held is consumed, and timers up to its end fire."""
         ready = self._ordering.finish()
         end = ready.progress - 1 if self._until is None else max(ready.progress - 1, self._until)
-        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._rank)
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
         found = [self._engine.feed(table, max(end + 1, _EARLIEST), delivered), self._engine.finish(max(end, _EARLIEST))]
         return self._composites(found, ready.late)
 
@@ -370,14 +370,8 @@ class Detector:
 
     def _consume(self, ready: Ready) -> Composites:
         self._names.passed(ready.progress)
-        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._rank)
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
         return self._composites([self._engine.feed(table, max(ready.progress, _EARLIEST), delivered)], ready.late)
-
-    def _rank(self, timer: str) -> int:
-        """The rank of a timer that completed a composite."""
-        if timer not in self._ranks:
-            raise DataError(f"no timer {timer!r} is known here", hint="place is Definition/Timer")
-        return self._ranks[timer]
 
     def _composites(self, found: list[Found], late: Late) -> Composites:
         """What was found, and what came too late."""

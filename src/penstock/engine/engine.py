@@ -113,6 +113,10 @@ class Engine:
                 found[number * RANKS + timer.order] = f"{program.name}/{timer.name}"
         return found
 
+    def labels_elsewhere(self) -> dict[str, frozenset[str]]:
+        """The definitions that are detected elsewhere, with their labels."""
+        return {one.name: frozenset(one.labels) for one in self.composers if one.name in self.division.elsewhere}
+
     def _inline(self) -> None:
         inlined = {n: one for n, one in enumerate(self.composers) if one.name in self.division.inlined}
         for number, composer in enumerate(self.composers):
