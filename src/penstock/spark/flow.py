@@ -21,7 +21,7 @@ from penstock.errors import DataError, StateError
 from penstock.events.arrow import from_arrow
 from penstock.events.saved import pack, unpack
 from penstock.events.table import EventTable
-from penstock.ordering.policies import Policy
+from penstock.ordering.policies import BestEffort, Policy
 from penstock.ordering.stage import MOST_HELD, Late, Ordering
 from penstock.spark.beside import COMPOSITE, INCOMPLETE, changed_rows, late_rows, skipped_rows, status_rows
 from penstock.spark.packing import EVENTS, PACKED, ROWS, Packer, Recipe, Rows, check_ids, packed_rows
@@ -40,6 +40,8 @@ KEYED = pa.schema([pa.field("key", pa.string()), *PACKED])
 """The rows that cross Spark: what `packing.PACKED` says, and the name of the bucket."""
 FOUND = pa.schema([("blob", pa.binary())])
 """The rows that a bucket gives."""
+REMEMBERED = 10_000
+"""Where events do not wait, a bucket remembers so many ids to know those that come again: all are written each time."""
 _BUCKET = "bucket"
 EARLIEST = -(2**63)
 
@@ -141,7 +143,8 @@ class Flow:
         if "manifest" in pages:
             detector, changes = BucketDetector.resumed(plan, self.policy, pages, self.restarts)
             return detector, str(changes)
-        return BucketDetector.planned(plan, Ordering(self.policy, self.sources, held=self.held)), ""
+        held = min(self.held, REMEMBERED) if isinstance(self.policy, BestEffort) else self.held
+        return BucketDetector.planned(plan, Ordering(self.policy, self.sources, held=held)), ""
 
     def _results(self, found: Composites) -> Iterator[pa.Table]:
         """Composites, and the runs that came to nothing if they are wanted."""
