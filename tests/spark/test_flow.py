@@ -134,6 +134,17 @@ def test_a_late_event_that_all_buckets_get_is_told_once() -> None:
     assert [(row["type"], row["reason"]) for row in late] == [("C", "its source had shown a later stamp")]
 
 
+def test_a_definition_that_is_shared_out_otherwise_is_refused() -> None:
+    fields = {"type": ["A", "B"], "source": ["s"] * 2, "id": ["1", "2"], "lo": [1, 2], "hi": [1, 2]}
+    table = make_table(fields, {"k": pa.array(["x", "x"]), "j": pa.array(["y", "y"])})
+    pair = "Pair := [A(k = $k AND j = $j)] ; [B(k = $k AND j = $j)]"
+    one, other = (Buckets(text, table.slice(0, 0)) for text in (pair, f"{pair}\nLong := [Pair(j = $j)] ; [A(j = $j)]"))
+    one.feed(table)
+    other.stores = one.stores
+    with pytest.raises(ps.StateError, match="`Pair` is shared out by k, j, and now by j"):
+        other.feed(table)
+
+
 def compared(pattern: Pattern, events: list[Event], options: dict[str, Any], random: Random) -> None:
     """The stream and a detector in this process find the same."""
     limits = ps.Limits(runs_per_instance=options.get("runs_per_instance"), age=options.get("age") or None)

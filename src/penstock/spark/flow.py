@@ -133,10 +133,18 @@ class Flow:
                 f"this checkpoint was written with {values['buckets']} buckets, and {size} are asked for",
                 hint=f"give buckets={values['buckets']}: their number cannot change once a stream has begun",
             )
+        for name, key in _keys(group).items():
+            before = values["keys"].get(name, key)
+            if before != key:
+                raise StateError(
+                    f"in this checkpoint `{name}` is shared out by {', '.join(before)}, and now by {', '.join(key)}",
+                    hint="definitions that use or share events are shared out together: begin anew with another one",
+                )
         return Names(values["names"])
 
     def _close(self, group: Group, size: int, names: Names, store: MutableMapping[str, bytes]) -> None:
-        store[_BUCKET] = pack("bucket", {"buckets": size, "names": names.generations})
+        values = {"buckets": size, "keys": _keys(group), "names": names.generations}
+        store[_BUCKET] = pack("bucket", values)
 
     def _detector(self, plan: Plan, pages: MutableMapping[str, bytes]) -> tuple[BucketDetector, str]:
         """The detector of a part of a pattern, and what of the pattern started anew."""
@@ -166,6 +174,11 @@ class Flow:
         whole = fitted(table, self.work.schema)
         for start in range(0, len(whole), RESULT_ROWS):
             yield whole.slice(start, RESULT_ROWS)
+
+
+def _keys(group: Group) -> dict[str, list[str]]:
+    """The parameters that each definition is shared out by."""
+    return {name: list(key) for (_, name), key in group.keys.items()}
 
 
 class BucketDetector(Detector):
