@@ -103,6 +103,48 @@ def test_a_stream_finds_what_is_found_in_one_process(seed: int) -> None:
         compared(meaningful_pattern(random.choice), trace(random.choice), choices(random.choice), random)
 
 
+POLICIES = ("best_effort", "guaranteed", "guaranteed(max_wait=10 s)", "probabilistic(0.99)", "delay(5 s)")
+DOORS = "Pair := [A(k = $k)] ; [B(k = $k)]\nSilent := ([A(k = $k)], [T in {T, B(k = $k)}]){T = 3 s}"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_finds_the_same_in_input_that_comes_in_order(policy: str) -> None:
+    second, count = 1_000_000, 60
+    random = Random(3)  # noqa: S311
+    ends = [second * (number + 1) for number in range(count)]
+    fields = {"type": random.choices("ABN", k=count), "source": ["s"] * count, "id": list(map(str, range(count)))}
+    table = make_table(fields | {"lo": ends, "hi": ends}, {"k": pa.array(random.choices("xyz", k=count))})
+    stream = Buckets(DOORS, table.slice(0, 0), policy=policy, sources=["s"])
+    found = []
+    for start in range(0, count, 10):
+        found += stream.feed(table.slice(start, 10), arrival=ends[start + 9])
+    found += stream.feed(beats(["s"], ends[-1] + 20 * second), arrival=ends[-1] + 40 * second)
+    expected = ps.detect(table, DOORS, until=ends[-1] + 20 * second)
+    assert Counter(row["id"] for row in found) == Counter(expected.table["id"].to_pylist())
+    assert len(expected) > 10
+
+
+def test_a_late_event_that_all_buckets_get_is_told_once() -> None:
+    pattern = "[A(k = $k)] ; [C]"
+    fields = {"type": ["A", "A", "C"], "source": ["s"] * 3, "id": ["1", "2", "3"], "lo": [5, 6, 2], "hi": [5, 6, 2]}
+    table = make_table(fields, {"k": pa.array(["x", "y", None])})
+    stream = Buckets(pattern, table.slice(0, 0), sources=["s"], late=True, incomplete=True)
+    stream.feed(table.slice(0, 2), beats(["s"], 9))
+    late = [row for row in stream.feed(table.slice(2)) if row["kind"] == "late"]
+    assert [(row["type"], row["reason"]) for row in late] == [("C", "its source had shown a later stamp")]
+
+
+def test_a_definition_that_is_shared_out_otherwise_is_refused() -> None:
+    fields = {"type": ["A", "B"], "source": ["s"] * 2, "id": ["1", "2"], "lo": [1, 2], "hi": [1, 2]}
+    table = make_table(fields, {"k": pa.array(["x", "x"]), "j": pa.array(["y", "y"])})
+    pair = "Pair := [A(k = $k AND j = $j)] ; [B(k = $k AND j = $j)]"
+    one, other = (Buckets(text, table.slice(0, 0)) for text in (pair, f"{pair}\nLong := [Pair(j = $j)] ; [A(j = $j)]"))
+    one.feed(table)
+    other.stores = one.stores
+    with pytest.raises(ps.StateError, match="`Pair` is shared out by k, j, and now by j"):
+        other.feed(table)
+
+
 def compared(pattern: Pattern, events: list[Event], options: dict[str, Any], random: Random) -> None:
     """The stream and a detector in this process find the same."""
     limits = ps.Limits(runs_per_instance=options.get("runs_per_instance"), age=options.get("age") or None)
