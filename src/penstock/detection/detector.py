@@ -387,8 +387,11 @@ class Detector:
         return Composites(pending, incomplete=incomplete, late=lambda: late_table(late), published=published)
 
     def _published(self, selection: Selection) -> list[dict[str, Any]]:
-        composites, ranks = Unpacking(selection, self._carried).composites()
-        return [to_record(one, self._timers.get(rank)) for one, rank in zip(composites, ranks.tolist(), strict=True)]
+        composites, places = Unpacking(selection, self._carried).composites()
+        return [
+            to_record(one, self._timers.get(rank), number)
+            for one, (rank, number) in zip(composites, places.tolist(), strict=True)
+        ]
 
 
 class Names(MutableMapping[str, int]):

@@ -35,6 +35,17 @@ class Keys:
         changes = (np.diff(ordered.instant) != 0) | (np.diff(ordered.kind) != 0) | (np.diff(ordered.number) != 0)
         return order, np.concatenate([[0], np.cumsum(changes)]) if len(order) else order
 
+    def among(self) -> Ints:
+        """For each row how many before it stand at the same place.
+
+        >>> Keys(np.array([5, 5, 5]), np.array([0, 0, 0]), np.array([7, 8, 7])).among().tolist()
+        [0, 0, 1]
+        """
+        order, places = self.order()
+        numbers = np.empty(len(order), np.int64)
+        numbers[order] = np.arange(len(order)) - np.searchsorted(places, places)
+        return numbers
+
     def take(self, rows: Ints) -> Keys:
         """Some of the rows."""
         return Keys(self.instant[rows], self.kind[rows], self.number[rows])
