@@ -9,7 +9,9 @@ import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 
+from penstock.algebra.conditions import Condition
 from penstock.brokers.protocol import Broker, Following, Message
+from penstock.brokers.selecting import select
 from penstock.brokers.tasks import end
 from penstock.brokers.topics import Topic
 from penstock.brokers.wire import lines_of
@@ -33,6 +35,8 @@ class Subscription:
         self.delivered = 0
         self.repeated = 0
         self.rejected = 0
+        self.where: Condition | None = None
+        """For a type: which of its events are wanted."""
         self.warnings: tuple[str, ...] = ()
         """Types of the pattern that nobody has registered."""
         self.listening: Listening | None = None
@@ -56,7 +60,7 @@ class Subscription:
 
     async def _pump(self, following: Following) -> None:
         while True:
-            for message in await following.batch():
+            for message in select(await following.batch(), self.where):
                 for event in self._read(message):
                     await self._deliver(event)
 
