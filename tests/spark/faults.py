@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,7 +32,7 @@ Long := [Pair(k = $k)] ; [C(k = $k)]
 Silent := ([A(k = $k)], [T in {T, B(k = $k)}]){T = 40 us}"""
 SOURCES = ("s", "t", "u")
 KEYS = 12
-PATIENCE = 180
+PATIENCE = 500
 """So many seconds a child may take for anything."""
 
 
@@ -162,10 +163,8 @@ class Child:
 
 
 def _kill(number: int) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.kill(number, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def run(folder: Path, drivers: int, workers: int, seed: int) -> tuple[Counter[str], Counter[str]]:
@@ -227,7 +226,7 @@ def main() -> None:
     )
     if found != expected:
         lost, doubled = expected - found, found - expected
-        sys.exit(f"lost: {sum(lost.values())}, doubled or wrong: {sum(doubled.values())}")
+        sys.exit(f"lost: {lost.total()}, doubled or wrong: {doubled.total()}")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from penstock.events.mapping import Columns
 from penstock.events.table import EventTable, make_table
 from penstock.languages.core.printer import print_pattern
 from penstock.ordering.policies import Policy, parse_policy
+from penstock.spark.backfilling import left_by
 from penstock.spark.flow import HEARTBEAT, Flow, FlowPacker
 from penstock.spark.planning import patterns_of, plans_of, work_of
 from penstock.spark.schema import fitted
@@ -38,16 +39,32 @@ class Buckets:
         self.flow = Flow(work, self.policy, **beside)
         self.stores: dict[int, dict[str, bytes]] = {}
 
-    def feed(self, *pieces: EventTable, arrival: int = 0) -> list[Row]:
-        """What is found in a micro-batch, of which each piece is read by one task."""
+    def backfill(self, *pieces: EventTable) -> list[Row]:
+        """What is found in history; the stores are what it leaves."""
+        found: list[Row] = []
+        for bucket, some in self.packed(*pieces).items():
+            for batch in left_by(self.flow, bucket, "", some, arrival=0):
+                for row in batch.to_pylist():
+                    if row["name"]:
+                        self.stores.setdefault(bucket, {})[row["name"]] = row["body"]
+                    else:
+                        found += pa.ipc.open_stream(row["body"]).read_all().to_pylist()
+        return found
+
+    def packed(self, *pieces: EventTable) -> dict[int, list[tuple[str, bytes]]]:
+        """What each bucket is sent, if each piece is read by one task."""
         rows: dict[int, list[tuple[str, bytes]]] = {}
         for piece in pieces:
             packer = FlowPacker(self.flow.work.recipe, skips=False)
             for packed in (packer.pack_events(packer.without_beats(piece)), packer.finish()):
                 for row in packed.to_pylist():
                     rows.setdefault(row["bucket"], []).append((row["kind"], row["blob"]))
+        return rows
+
+    def feed(self, *pieces: EventTable, arrival: int = 0) -> list[Row]:
+        """What is found in a micro-batch, of which each piece is read by one task."""
         found: list[Row] = []
-        for bucket, some in rows.items():
+        for bucket, some in self.packed(*pieces).items():
             store = self.stores.setdefault(bucket, {})
             found += [row for table in self.flow.advance(bucket, some, arrival, store) for row in table.to_pylist()]
         return found
@@ -100,7 +117,10 @@ def compared(pattern: Pattern, events: list[Event], options: dict[str, Any], ran
     except (DataError, PatternError, MemoryError):
         return
     end = max(table.field("hi").to_pylist(), default=0) + random.randint(0, 9_000_000)
-    found = [row for pieces in micro_batches(table, random) for row in stream.feed(*pieces)]
+    batches = micro_batches(table, random)
+    # History may come first: it leaves what its micro-batch would have left.
+    found = stream.backfill(*batches.pop(0)) if batches and random.random() < 0.3 else []
+    found += [row for pieces in batches for row in stream.feed(*pieces)]
     found += stream.feed(beats(sources, end)) if sources else []
     expected = local.feed(table, heartbeats=dict.fromkeys(sources, end))
     schema = stream.flow.work.schema

@@ -79,7 +79,7 @@ class Composed:
 
     def ids(self) -> pa.Array:
         """The ids as a column."""
-        bounds = np.arange(len(self) + 1, dtype=np.int32) * np.int32(DIGITS)
+        bounds = np.arange(0, DIGITS * (len(self) + 1), DIGITS, dtype=np.int32)
         data = np.ascontiguousarray(self.words)
         return pa.Array.from_buffers(pa.string(), len(self), [None, pa.py_buffer(bounds), pa.py_buffer(data)])
 
@@ -184,14 +184,16 @@ class Composer:
         kinds = np.empty((len(made), len(self.attributes)), np.int8)
         bits = np.empty((len(made), len(self.attributes)), np.int64)
         for column, number in enumerate(chosen):
-            kinds[:, column] = instances.kinds[made.instance, number]
-            bits[:, column] = instances.values[made.instance, number]
+            only = instances.only_kind
+            kinds[:, column] = only if only is not None else instances.kinds[made.instance, number]
+            bits[:, column] = instances.values[:, number].take(made.instance)
             if number in instances.floats:
                 whole = kinds[:, column] == vm.INTEGER
                 bits[whole, column] = bits[whole, column].astype(np.float64).view(np.int64)
                 kinds[whole, column] = vm.FLOAT
         kinds[:, len(chosen) :], bits[:, len(chosen) :] = made.kinds, made.values
-        kinds[(kinds == vm.FLOAT) & np.isnan(bits.view(np.float64))] = vm.NULL
+        if (kinds == vm.FLOAT).any():
+            kinds[(kinds == vm.FLOAT) & np.isnan(bits.view(np.float64))] = vm.NULL
         return kinds, bits
 
     def _ids(
@@ -217,6 +219,9 @@ class Composer:
         columns = [self._words(kinds[:, number], bits[:, number]) for number in self._order]
         if not columns:
             return np.zeros((0, 0), np.int8), np.zeros((0, 0), np.uint64), np.zeros((0, 0), np.uint64)
+        if len(columns) == 1:
+            [(only, word, more)] = columns
+            return only.reshape(1, -1), word.reshape(1, -1), more.reshape(1, -1)
         kind, first, second = (np.stack(some) for some in zip(*columns, strict=True))
         return kind, first, second
 

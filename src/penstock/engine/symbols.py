@@ -177,6 +177,14 @@ class Delivery:
             else:
                 self.common |= 1 << number
 
+    @property
+    def only_attribute(self) -> str | None:
+        """The attribute that says of each symbol which one instance it concerns, if it is always the same one."""
+        if self.common or len(self.bound) != 1:
+            return None
+        [attributes] = self.bound
+        return attributes[0] if len(attributes) == 1 else None
+
     def deliver(self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool) -> Shares:
         """Symbol, instance (-1: all) and sets of each delivery; ``bits`` are the sets of all symbols."""
         if len(self.bound) == 1 and not self.common and bits.all():

@@ -24,7 +24,7 @@ from penstock.events.table import EventTable
 from penstock.ordering.policies import Policy
 from penstock.ordering.stage import MOST_HELD, Late, Ordering
 from penstock.spark.beside import COMPOSITE, INCOMPLETE, changed_rows, late_rows, skipped_rows, status_rows
-from penstock.spark.packing import EVENTS, PACKED, ROWS, Packer, Recipe, packed_rows
+from penstock.spark.packing import EVENTS, PACKED, ROWS, Packer, Recipe, Rows, check_ids, packed_rows
 from penstock.spark.schema import TAGS, fitted
 from penstock.spark.split import ALL, Group
 from penstock.spark.state import Prefixed
@@ -184,8 +184,10 @@ class FlowPacker(Packer):
 
     def pack(self, data: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
         """The blobs of a batch of rows."""
-        table = from_arrow(data, self.recipe.columns, on_bad=None if self._errors is None else self._skip)
-        return self.pack_events(self.without_beats(table))
+        origin, on_bad = Rows(data), None if self._errors is None else self._skip
+        table = self.without_beats(from_arrow(data, self.recipe.columns, on_bad=on_bad, origin=origin))
+        check_ids(table, self.recipe, origin)
+        return self.pack_events(table)
 
     def _skip(self, error: DataError) -> None:
         if self._errors is not None:

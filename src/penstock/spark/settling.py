@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from penstock.events.arrow import from_arrow
 from penstock.events.order import without_repeats
 from penstock.events.repeats import name_hashes
 from penstock.events.table import NAME, EventTable, constant
@@ -26,6 +25,7 @@ from penstock.spark.packing import (
     flat_table,
     of_types,
     packed_rows,
+    read_rows,
     shared_out,
 )
 from penstock.spark.unpacking import Unpacked, unpack
@@ -49,7 +49,7 @@ class NamePacker:
 
     def pack(self, data: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
         """The blobs of a batch of rows; a row that is no event is a `penstock.DataError`."""
-        return self.pack_events(from_arrow(data, self.recipe.columns))
+        return self.pack_events(read_rows(data, self.recipe))
 
     def pack_events(self, table: EventTable) -> pa.RecordBatch:
         """The same for events that were read already."""
