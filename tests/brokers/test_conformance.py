@@ -131,6 +131,8 @@ def test_what_no_stream_keeps_is_an_error(connecting: Connect) -> None:
     async def case(one: Broker, other: Broker) -> None:
         with pytest.raises(BrokerError, match="nowhere"):
             await one.last("nowhere")
+        with pytest.raises(BrokerError, match="no stream keeps nowhere/a"):
+            await one.publish(("nowhere", "a"), b"")
 
     run(connecting, case)
 
