@@ -81,6 +81,8 @@ class Following(Protocol):
     """The number of the last message that was given out, or that is known not to concern the reader."""
     waits: bool
     """Whether the stream cannot be reached at present."""
+    lost: int
+    """How many messages, of any topic, the stream had let go of before they could be read."""
 
     async def batch(self, timeout: float | None = None) -> list[Message]:
         """All that has come; waits for the first one, or until so many seconds are over."""

@@ -88,6 +88,8 @@ class Work:
         """The detector whose pages these are."""
         kept = {name: page for name, page in pages.items() if name != _PROMISED}
         work = cls(record, Detecting.restore(kept, clock=clock), types)
+        for source in set(record.sources) - set(work.detecting.status().names):
+            work.know(source)
         work._promised = {str(name): int(at) for name, at in json.loads(pages[_PROMISED]).items()}
         return work
 

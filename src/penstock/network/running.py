@@ -104,6 +104,11 @@ class Running:
         return self.work.record.name
 
     @property
+    def lost(self) -> int:
+        """Messages that streams no longer had when they were to be read."""
+        return sum(one.following.lost for one in self._inputs.values())
+
+    @property
     def waits(self) -> list[str]:
         """Inputs whose streams cannot be reached."""
         return sorted(name for name, one in self._inputs.items() if one.following.waits)

@@ -7,9 +7,13 @@ import json
 from contextlib import aclosing
 from typing import Any
 
+from penstock.algebra.conditions import Condition
+from penstock.algebra.expressions import DescribableSet
 from penstock.algebra.names import primitive_types
+from penstock.algebra.node import walk
 from penstock.algebra.pattern import Pattern
 from penstock.brokers.protocol import Broker, Bucket
+from penstock.checks.check import parse
 from penstock.errors import BrokerError, DataError, PatternError
 from penstock.network.addresses import event_topic, found_topic, stream_of
 from penstock.network.agreement import Places, remove, write
@@ -102,6 +106,18 @@ async def listen_to_type(subscription: Subscription, type: str, broker: Broker, 
                 await _hear_source(subscription, type, entry.key, entry.value, before)
 
     subscription.also(follow())
+
+
+def filter_of(type: str, text: str) -> Condition | None:
+    """A filter over the attributes of a type, from its text.
+
+    >>> filter_of("Temp", "temp < 15")
+    Comparison(operator='<', left=Attribute(name='temp'), right=Literal(value=15))
+    """
+    quoted = type.replace("'", "''")
+    pattern = parse(f"['{quoted}'({text})]")
+    sets = [node for node in walk(pattern.definitions[0]) if isinstance(node, DescribableSet)]
+    return sets[0].filter
 
 
 async def _hear_source(subscription: Subscription, type: str, key: str, value: bytes, before: dict[str, int]) -> None:
