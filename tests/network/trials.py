@@ -29,7 +29,7 @@ def main() -> int:
     asked = parser.parse_args()
     wrong, events, composites = 0, 0, 0
     with ProcessPoolExecutor(asked.jobs) as pool:
-        for seed, met, heard, error in pool.map(trial, range(asked.seed, asked.seed + asked.cases), chunksize=8):
+        for seed, met, heard, error in pool.map(trial, range(asked.seed, asked.seed + asked.cases), chunksize=4):
             events, composites = events + met, composites + heard
             if error:
                 wrong += 1

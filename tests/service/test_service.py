@@ -262,3 +262,13 @@ def test_a_subscriber_hears_nothing_from_before(opening: Opening) -> None:
             assert [one.hi for one in await second.take(2, timeout=0.3)] == [15]
 
     run(main())
+
+
+def test_a_type_that_nobody_has_registered_is_warned_of(opening: Opening) -> None:
+    async def main() -> None:
+        async with opening() as service:
+            await doors(service)
+            found = await service.subscribe("[Open] ; [Clsoe]")
+            assert found.warnings == ("the type 'Clsoe' is not registered\nhint: did you mean Close?",)
+
+    run(main())

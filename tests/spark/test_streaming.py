@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -70,6 +71,10 @@ def test_what_was_changed_is_told_or_refused(spark: SparkSession, tmp_path: Path
         ("status", "`Silent` has changed"),
         ("composite", None),
     }
+    shutil.rmtree(tmp_path / "checkpoint" / "state" / "0" / "0")
+    stream.put([event("B", 7, k="y"), event("N", 8)])
+    with pytest.raises(ps.StateError, match="state of this checkpoint cannot be read"):
+        stream.run()
 
 
 def test_a_record_that_is_no_event_stops_the_stream_and_nothing_is_lost_when_it_is_repaired(

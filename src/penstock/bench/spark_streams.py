@@ -101,20 +101,20 @@ def sections(found: list[Measurement]) -> Iterator[Section]:
 
     >>> one = Measurement(PART, Stream("pairs", 1000, 10), "pairs", OURS, 2.0, more={"written": 5000, "batch": 0.5})
     >>> [section.rows for section in sections([one])]
-    [(('10', 'penstock', '1,000', '0.000500', '1.00', '0.50', '5', ''),)]
+    [(('10', 'penstock', '1,000', '0.5', '1.00', '0.50', '5', ''),)]
     """
     rows = []
     for one in found:
         base = next((other for other in found if other.way == NATIVE and other.stream.keys == one.stream.keys), one)
         memory = " → ".join(f"{some / 1e6:,.0f}" for some in one.more.get("memory", ()))
         written = one.more["written"] / one.stream.events
-        rates = (figures(one.rate), figures(one.rate / base.rate))
+        rates = (figures(one.rate * 1000), figures(one.rate / base.rate))
         name = (f"{one.stream.keys:,}", one.way, f"{one.stream.events:,}")
         rows.append((*name, *rates, f"{one.more['batch']:.2f}", f"{written:,.0f}", memory))
     yield Section(
         "Streams on Spark",
-        "Millions of events a second, beside the native aggregation; the median micro-batch in seconds; bytes of state "
-        "written for each event; megabytes of the largest worker in the first half and in all.",
+        "Thousands of events a second, beside the native aggregation; the median micro-batch in seconds; bytes of "
+        "state written for each event; megabytes of the largest worker in the first half and in all.",
         ("live runs", "way", "events", "rate", "/ native", "batch", "written", "memory"),
         tuple(rows),
     )

@@ -11,7 +11,7 @@ messages and bridges, partitions and compacted topics.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -107,7 +107,7 @@ class Bucket(Protocol):
     async def keys(self, table: str | None = None) -> list[str]:
         """All keys that have values, or those of one table."""
 
-    def watch(self, *keys: str) -> AsyncIterator[Entry]:
+    def watch(self, *keys: str) -> AsyncGenerator[Entry, None]:
         """All values that there are, or those of some keys, then every change; goes on when the broker comes back.
 
         ``table/*`` stands for all keys of a table.

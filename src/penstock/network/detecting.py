@@ -121,6 +121,11 @@ class Work:
         found += self._pass(list(beats.values()))
         return self._outcome(found)
 
+    @property
+    def asks_the_clock(self) -> bool:
+        """Whether it goes on without anything coming in, by a policy that waits only so long."""
+        return self.record.options.policy not in ("best_effort", "guaranteed")
+
     def wait(self) -> Outcome:
         """Time went on."""
         return self._outcome([self.detecting.wait()])

@@ -46,6 +46,8 @@ _log = logging.getLogger(__name__)
 _PAUSE = 0.02
 """Changes of the directory that come so soon after each other, in seconds, are planned for together."""
 _RETRY = 0.2
+_LONGEST_PAUSE = 30.0
+"""A detector that fails again and again is tried no less often than this, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ class NetworkNode:
         self._settings = settings or Settings()
         self._changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._failed: dict[str, tuple[int, float]] = {}
         self._plan = Plan()
 
     async def start(self) -> None:
@@ -184,6 +187,8 @@ class NetworkNode:
     async def _ensure(self, detector: Detector, directory: Directory) -> None:
         """The detector runs here, and hears what it shall hear."""
         running = self.running.get(detector.name)
+        if running is None and time.monotonic() < self._failed.get(detector.name, (0, 0.0))[1]:
+            return
         if running is None:
             running = await self._begin(detector, directory)
             if running is None:
@@ -242,7 +247,10 @@ class NetworkNode:
             _log.warning("%s: %s ended: %r", self.name, running.name, running.error)
             self.counts["failures"] += 1
             del self.running[running.name]
-            self._again()
+            failures = self._failed.get(running.name, (0, 0.0))[0] + 1
+            pause = min(_RETRY * 2**failures, _LONGEST_PAUSE)
+            self._failed[running.name] = (failures, time.monotonic() + pause)
+            asyncio.get_running_loop().call_later(pause, self._changed.set)
 
     async def _tell(self, planned: Plan, directory: Directory) -> None:
         """Tells subscribers what they shall listen to, once it is there."""

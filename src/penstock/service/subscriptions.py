@@ -33,6 +33,8 @@ class Subscription:
         self.delivered = 0
         self.repeated = 0
         self.rejected = 0
+        self.warnings: tuple[str, ...] = ()
+        """Types of the pattern that nobody has registered."""
         self.listening: Listening | None = None
         """For a pattern: how composites are called by the detectors, and by the subscriber."""
         self._broker, self._callback = broker, callback

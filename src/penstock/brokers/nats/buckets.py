@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError
@@ -74,7 +74,7 @@ class NatsBucket:
         names = sorted(_key(subject.removeprefix(prefix)) for subject in subjects)
         return [name for name in names if await self.get(name) is not None]
 
-    async def watch(self, *keys: str) -> AsyncIterator[Entry]:
+    async def watch(self, *keys: str) -> AsyncGenerator[Entry, None]:
         """All values that there are, or those of some keys, then every change."""
         names = [_level(key) for key in keys] or [">"]
         following = await self._follow(self._stream, [f"$KV.{self._name}.{name}" for name in names])
