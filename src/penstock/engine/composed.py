@@ -140,7 +140,7 @@ class Composer:
             offsets, owners, rows, labels = self._with_inlined(offsets, owners, rows, labels)
         is_flat = bool((owners == PRIMITIVE).all())
         leaf_offsets, leaves = (offsets, rows) if is_flat else _leaves(offsets, owners, rows, self._stores)
-        words = self._ids(lo, hi, kinds, bits, offsets, owners, rows, labels)
+        words = self._ids(lo, hi, kinds, bits, offsets, owners, rows, labels, is_flat)
         return Composed(lo, hi, words, kinds, bits, offsets, owners, rows, labels, leaf_offsets, leaves)
 
     def inline(self, others: dict[int, Composer]) -> None:
@@ -206,11 +206,12 @@ class Composer:
         owners: Ints,
         rows: Ints,
         labels: Ints,
+        is_flat: bool,
     ) -> Words:
         """The digits of the composites' ids."""
         words = np.empty((len(lo), 3), np.uint64)
         stamps = lo.view(np.uint64), hi.view(np.uint64)
-        parts = self._parts(owners, rows, labels)
+        parts = self._parts(owners, rows, labels, is_flat)
         hash_composites(self._start, self._names, self._hashable(kinds, bits), stamps, offsets, parts, words)
         return words
 
@@ -229,10 +230,13 @@ class Composer:
         texts = self._texts.all() if (kinds == vm.TEXT).any() else _NO_TEXTS
         return self._texts.words(Values(kinds, np.ascontiguousarray(bits), texts))
 
-    def _parts(self, owners: Ints, rows: Ints, labels: Ints) -> Lanes:
+    def _parts(self, owners: Ints, rows: Ints, labels: Ints, is_flat: bool) -> Lanes:
         """What ids take from parts and their labels."""
         lanes = np.empty(len(rows), np.uint64), np.empty(len(rows), np.uint64)
-        for owner, chosen in by_owner(owners):
+        if is_flat:
+            for table, where, indices in self._events.locate(rows):
+                _hash_events(table, indices, where, lanes)
+        for owner, chosen in () if is_flat else by_owner(owners):
             if owner == PRIMITIVE:
                 for table, where, indices in self._events.locate(rows[chosen]):
                     _hash_events(table, indices, chosen[where], lanes)

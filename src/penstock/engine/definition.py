@@ -285,8 +285,7 @@ class DefinitionEngine:
         if not len(rows) and not self.detection.runner.is_due(until):
             return self._skip(until), [rows]
         first = self.symbols.count
-        nothing = np.zeros((len(rows), 0), np.int64)
-        identities = self.symbols.add(np.arange(len(rows)), (nothing, nothing))
+        identities = self.symbols.add_next(len(rows))
         some = [Chosen(table, rows)]
         batch = Batch([piece], some, first, identities, self.symbols.identities.column, self._known(pool))
         stamps = np.asarray(table.field("lo")), np.asarray(table.field("hi"))
@@ -401,6 +400,16 @@ class Symbols:
         self.identities.append(identities)
         self.kinds.append(read[0])
         self.values.append(read[1])
+        return identities
+
+    def add_next(self, count: int) -> Ints:
+        """More symbols, in the order of the input, of which nothing is read; returns their identities."""
+        identities = np.arange(self._met, self._met + count)
+        nothing = np.zeros((count, 0), np.int64)
+        self._met += count
+        self.identities.append(identities)
+        self.kinds.append(nothing)
+        self.values.append(nothing)
         return identities
 
     @property

@@ -196,12 +196,16 @@ def place_by_key(start, end, rows, codes, masks, keys, known, count, stamps, fir
     kind = vm.INTEGER
     seed = mix(0, kind)
     table, given = pointer(slots.ctypes.data), pointer(places.ctypes.data)
+    numbers, ends = pointer(keys.ctypes.data), pointer(instants.ctypes.data)
     for near in range(start, end, AHEAD):
         far = min(end, near + AHEAD)
         for at in range(near, far):
             whole = mix(seed, keys[rows[at]])
             given[at * m.PLACE_WIDTH + m.INSTANCE] = whole
             prefetch(table, (whole & mask) * 2)
+            further = rows[min(at + 2 * AHEAD, end - 1)]
+            prefetch(numbers, further)
+            prefetch(ends, further)
         for at in range(near, far):
             row, place = rows[at], at * m.PLACE_WIDTH
             number, count = find_hashed(
