@@ -90,7 +90,7 @@ class Following(Protocol):
 
 
 class Bucket(Protocol):
-    """Values under keys."""
+    """Values under keys; a key has a name, or two with a ``/`` between: a table and a row of it."""
 
     async def get(self, key: str) -> Entry | None:
         """The value of a key, if there is one."""
@@ -104,11 +104,14 @@ class Bucket(Protocol):
     async def delete(self, key: str) -> None:
         """Remove a key."""
 
-    async def keys(self) -> list[str]:
-        """All keys that have values."""
+    async def keys(self, table: str | None = None) -> list[str]:
+        """All keys that have values, or those of one table."""
 
-    def watch(self) -> AsyncIterator[Entry]:
-        """All values that there are, then every change; goes on when the broker comes back."""
+    def watch(self, *keys: str) -> AsyncIterator[Entry]:
+        """All values that there are, or those of some keys, then every change; goes on when the broker comes back.
+
+        ``table/*`` stands for all keys of a table.
+        """
 
 
 class Broker(Protocol):

@@ -11,6 +11,7 @@ from penstock.command.bench import bench
 from penstock.command.check import check
 from penstock.command.demo import demo
 from penstock.command.detect import detect
+from penstock.command.node import node
 from penstock.command.show import show
 
 app = typer.Typer(
@@ -23,6 +24,7 @@ app = typer.Typer(
 app.command()(detect)
 app.command()(check)
 app.command()(show)
+app.command()(node)
 app.add_typer(demo, name="demo")
 app.add_typer(bench, name="bench")
 

@@ -163,7 +163,7 @@ class Composer:
                     counts[chosen[where]] = np.diff(piece.offsets)[indices]
                     found.append((owner, piece, chosen[where], indices))
         bounds = np.concatenate([[0], np.cumsum(counts)])
-        whole = [np.repeat(one, counts) for one in (owners, rows, labels)]
+        whole: list[Ints] = [np.repeat(one, counts) for one in (owners, rows, labels)]
         for owner, piece, where, indices in found:
             here = ranges(bounds[where], counts[where])
             there = ranges(piece.offsets[indices], counts[where])

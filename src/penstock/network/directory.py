@@ -125,6 +125,7 @@ class Detector:
         events: What it hears of the input.
         node: Where it runs.
         users: Names of the subscriptions and detectors that listen to it; nobody needs it if there is none.
+        policy: The distribution policy by which its node was chosen.
     """
 
     name: str
@@ -136,6 +137,7 @@ class Detector:
     inlined: tuple[str, ...] = ()
     events: tuple[EventInput, ...] = ()
     users: tuple[str, ...] = ()
+    policy: str = ""
 
     @property
     def references(self) -> int:

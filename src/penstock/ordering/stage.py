@@ -134,11 +134,9 @@ class Ordering:
     def heartbeats(self, promised: Mapping[str, int], arrival: int) -> Ready:
         """Several sources promise, each that its later events end after an instant."""
         self.now = max(self.now, arrival)
-        numbers = self.sources.numbers(list(promised))
-        shown = np.fromiter(promised.values(), np.int64, len(promised))
-        count = len(promised)
-        self.sources.show(numbers, shown + 1, np.full(count, NEVER), np.full(count, arrival))
-        for number, at in zip(numbers.tolist(), promised.values(), strict=True):
+        numbers = self.sources.numbers(list(promised)).tolist()
+        for number, at in zip(numbers, promised.values(), strict=True):
+            self.sources.show_one(number, at + 1, NEVER, arrival)
             self.rule.notice(number, at, arrival)
         return self._advance(_NONE_LATE)
 

@@ -42,21 +42,27 @@ class MemoryBucket:
             event.set()
         return self._revision
 
-    async def keys(self) -> list[str]:
-        """All keys that have values."""
-        return sorted(key for key, entry in self._entries.items() if entry.value is not None)
+    async def keys(self, table: str | None = None) -> list[str]:
+        """All keys that have values, or those of one table."""
+        found = sorted(key for key, entry in self._entries.items() if entry.value is not None)
+        return found if table is None else [key for key in found if key.partition("/")[0] == table]
 
-    async def watch(self) -> AsyncIterator[Entry]:
-        """All values that there are, then every change; of several changes of one key the last."""
-        changed, seen = asyncio.Event(), 0
+    async def watch(self, *patterns: str) -> AsyncIterator[Entry]:
+        """All values that there are, or those of some keys, then every change; of several of one key the last."""
+        changed, seen, keys = asyncio.Event(), 0, set(patterns)
         self._watching.add(changed)
         try:
             while True:
                 for entry in [one for one in self._entries.values() if one.revision > seen]:
-                    if entry.value is not None or seen:
+                    if (entry.value is not None or seen) and (not keys or not keys.isdisjoint(_said(entry.key))):
                         yield entry
                     seen = max(seen, entry.revision)
                 await changed.wait()
                 changed.clear()
         finally:
             self._watching.discard(changed)
+
+
+def _said(key: str) -> tuple[str, str]:
+    """A key, and the pattern that has it."""
+    return key, f"{key.partition('/')[0]}/*"

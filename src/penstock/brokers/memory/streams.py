@@ -64,24 +64,21 @@ class Kept:
 
 
 class MemoryFollowing:
-    """A stream read from some number on."""
+    """A stream read from some number on; it ``waits`` while there is no such stream."""
 
     def __init__(self, name: str, streams: MutableMapping[str, Kept], topics: tuple[Topic, ...], after: int) -> None:
         self.position = after
+        self.waits = name not in streams
         self._name, self._streams, self._topics = name, streams, topics
         self._grown = asyncio.Event()
         self._grown.set()
-
-    @property
-    def waits(self) -> bool:
-        """Whether there is no such stream."""
-        return self._name not in self._streams
 
     async def batch(self, timeout: float | None = None) -> list[Message]:
         """All that has come; waits for the first one."""
         loop = asyncio.get_running_loop()
         end = None if timeout is None else loop.time() + timeout
         while True:
+            self.waits = self._name not in self._streams
             if self.waits:
                 await asyncio.sleep(_POLL)
             elif await happened(self._grown, None if end is None else max(end - loop.time(), 0)):

@@ -35,7 +35,7 @@ class NatsBucket:
 
     async def _latest(self, key: str) -> Entry | None:
         try:
-            found = await self._context.get_last_msg(self._stream, f"$KV.{self._name}.{escaped(key)}")
+            found = await self._context.get_last_msg(self._stream, f"$KV.{self._name}.{_level(key)}")
         except NotFoundError:
             return None
         gone = _OPERATION in (found.headers or {})
@@ -57,7 +57,7 @@ class NatsBucket:
             raise
 
     async def _publish(self, key: str, value: bytes, headers: dict[str, str]) -> int:
-        subject = self._written + escaped(key)
+        subject = self._written + _level(key)
         made = await self._trying(lambda: self._context.publish(subject, value, headers=dict(headers)))
         return made.seq
 
@@ -65,21 +65,38 @@ class NatsBucket:
         """Remove a key."""
         await self._publish(key, b"", {_OPERATION: "DEL"})
 
-    async def keys(self) -> list[str]:
-        """All keys that have values."""
+    async def keys(self, table: str | None = None) -> list[str]:
+        """All keys that have values, or those of one table."""
         prefix = f"$KV.{self._name}."
-        info = await self._trying(lambda: self._context.stream_info(self._stream, subjects_filter=prefix + ">"))
+        wanted = f"{prefix}>" if table is None else f"{prefix}{escaped(table)}.>"
+        info = await self._trying(lambda: self._context.stream_info(self._stream, subjects_filter=wanted))
         subjects = (info.state.subjects or {}).keys()
-        names = sorted(unescaped(subject.removeprefix(prefix)) for subject in subjects)
+        names = sorted(_key(subject.removeprefix(prefix)) for subject in subjects)
         return [name for name in names if await self.get(name) is not None]
 
-    async def watch(self) -> AsyncIterator[Entry]:
-        """All values that there are, then every change."""
-        following = await self._follow(self._stream, [f"$KV.{self._name}.>"])
+    async def watch(self, *keys: str) -> AsyncIterator[Entry]:
+        """All values that there are, or those of some keys, then every change."""
+        names = [_level(key) for key in keys] or [">"]
+        following = await self._follow(self._stream, [f"$KV.{self._name}.{name}" for name in names])
         try:
             while True:
                 for message in await following.batch():
                     gone = _OPERATION in message.headers
-                    yield Entry(".".join(message.topic[1:]), None if gone else message.body, message.sequence)
+                    yield Entry("/".join(message.topic[1:]), None if gone else message.body, message.sequence)
         finally:
             await following.stop()
+
+
+def _level(key: str) -> str:
+    """A key or a pattern of keys as the end of a subject.
+
+    >>> _level("sources/door-1"), _level("sources/*"), _level("agreement")
+    ('sources.door-1', 'sources.*', 'agreement')
+    """
+    table, slash, row = key.partition("/")
+    return escaped(table) + (f".{'*' if row == '*' else escaped(row)}" if slash else "")
+
+
+def _key(level: str) -> str:
+    """The key at the end of a subject."""
+    return "/".join(unescaped(part) for part in level.split("."))

@@ -125,7 +125,7 @@ class Server:
             jetstream["domain"] = self.site
         leafs: dict[str, Any] = {}
         if self.leaf_port is not None:
-            leafs |= {"host": self.host, "port": self.leaf_port}
+            leafs |= {"host": self.host, "port": self.leaf_port, "no_advertise": True}
         if self.hub is not None:
             leafs |= {"remotes": [{"url": f"nats-leaf://{self.hub}"}], "reconnect": 1}
         return said | ({"leafnodes": leafs} if leafs else {})

@@ -34,6 +34,7 @@ _LASTS = 60.0
 _SECOND = 1_000_000_000
 _ID = "Nats-Msg-Id"
 _PENDING = "Nats-Pending-Messages"
+_LAST = "Nats-Last-Consumer"
 _ALIVE, _TIMED_OUT = "100", "408"
 
 
@@ -230,6 +231,9 @@ class NatsFollowing:
     async def _told(self, reading: _Reading, headers: dict[str, str]) -> None:
         status = headers["Status"]
         if status == _ALIVE:
+            # What was sent into a link that was just cut is missing here, and the server thinks that it has arrived.
+            if int(headers.get(_LAST, 0)) >= reading.next:
+                self._broken.set()
             return
         reading.asked = max(reading.asked - int(headers.get(_PENDING, ASKED)), 0)
         if status == _TIMED_OUT or _PENDING in headers:

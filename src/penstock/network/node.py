@@ -1,0 +1,350 @@
+"""A node: a process beside a broker that hosts detectors, and agrees with the others on who hosts which.
+
+There is no master. Every node watches the directory, makes the plan for it, writes down what the plan says of detectors
+if nobody has yet, and does what concerns itself: it starts, hands over, takes over and stops detectors. A node says
+every now and then that it lives; the others count how long it has been silent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from penstock.brokers.protocol import Broker, Bucket
+from penstock.errors import BrokerError, PenstockError
+from penstock.network.addresses import (
+    ADMINISTRATION,
+    DIRECTORY,
+    NODES,
+    STATES,
+    beat_topic,
+    event_topic,
+    found_topic,
+    progress_topic,
+    site_stream,
+    stream_of,
+)
+from penstock.network.administration import administer
+from penstock.network.agreement import Agreement, Place, View, agree, put_json, write
+from penstock.network.detecting import Work
+from penstock.network.directory import Detector, Directory, Node, Site
+from penstock.network.plan import Plan
+from penstock.network.records import to_json
+from penstock.network.reports import NodeReport, report_of
+from penstock.network.running import SAVE_EVERY, Input, Running
+from penstock.network.simple import plan
+from penstock.network.states import Found, States
+
+_log = logging.getLogger(__name__)
+_PAUSE = 0.02
+"""Changes of the directory that come so soon after each other, in seconds, are planned for together."""
+_RETRY = 0.2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a node behaves; times are seconds.
+
+    ``beat`` is how often it says that it lives, ``expiry`` how long another may be silent, ``save`` how often states
+    are saved, ``directory`` the site whose broker has the directory, if that is not the node's own.
+    """
+
+    beat: float = 1.0
+    expiry: float = 5.0
+    save: float = SAVE_EVERY
+    directory: str | None = None
+    max_age: float = 86_400.0
+    max_bytes: int = 1 << 30
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+class NetworkNode:
+    """A node, from `start` to `stop`."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        site: str,
+        name: str | None = None,
+        settings: Settings | None = None,
+        clock: Callable[[], int] = _now,
+    ) -> None:
+        self.site = site
+        self.name = name or f"{site}-{uuid.uuid4().hex[:8]}"
+        self.view = View()
+        self.running: dict[str, Running] = {}
+        self.refused: dict[str, str] = {}
+        self.counts: Counter[str] = Counter()
+        self._broker, self._clock = broker, clock
+        self._settings = settings or Settings()
+        self._changed = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._seen: dict[str, tuple[int, int]] = {}
+        self._plan = Plan()
+
+    async def start(self) -> None:
+        """Join the others."""
+        settings = self._settings
+        await self._broker.keep(site_stream(self.site, settings.max_age, settings.max_bytes))
+        self._directory: Bucket = await self._broker.bucket(DIRECTORY, settings.directory)
+        self._nodes: Bucket = await self._broker.bucket(NODES, settings.directory)
+        self._states = States(await self._broker.bucket(STATES, settings.directory))
+        await write(self._directory, Site(self.site))
+        await self._say()
+        me = Node(self.name, self.site)
+        await agree(self._directory, lambda known: None if me in known.nodes else known.with_node(me))
+        work = (self._watch(), self._control(), self._live(), self._administer())
+        self._tasks = [asyncio.create_task(one) for one in work]
+
+    async def stop(self) -> None:
+        """Leave: everything that runs here is handed over."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for running in list(self.running.values()):
+            await running.hand_over()
+        self.running.clear()
+        await agree(self._directory, lambda known: known.with_node(Node(self.name, self.site, alive=False)))
+        await self._nodes.delete(self.name)
+
+    async def kill(self) -> None:
+        """End as a process does that is killed: nobody is told, and nothing is saved."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for running in self.running.values():
+            await running.stop()
+        self.running.clear()
+
+    async def _watch(self) -> None:
+        async for entry in self._directory.watch():
+            self.view.take(entry)
+            self._changed.set()
+
+    async def _control(self) -> None:
+        """Plans and acts whenever something has changed, and again soon after what could not be done."""
+        while True:
+            await self._changed.wait()
+            await asyncio.sleep(_PAUSE)
+            self._changed.clear()
+            try:
+                await self._act()
+            except (BrokerError, PenstockError) as error:
+                self.counts["troubles"] += 1
+                _log.warning("%s: %s", self.name, error)
+                self._again()
+
+    def _again(self) -> None:
+        asyncio.get_running_loop().call_later(_RETRY, self._changed.set)
+
+    async def _act(self) -> None:
+        directory = self.view.directory
+        me = directory.nodes.get(self.name)
+        if me is None or not me.alive:
+            await agree(self._directory, lambda known: known.with_node(Node(self.name, self.site)))
+            return
+        self._plan = planned = plan(directory)
+        if dict(planned.detectors) != dict(directory.detectors):
+            await self._settle(planned, self.view.agreement)
+            return
+        for name in list(self.running):
+            if name not in planned.detectors or planned.detectors[name].node != self.name:
+                await self._let_go(name, is_over=name not in planned.detectors)
+        for detector in planned.at(self.name):
+            await self._ensure(detector, directory)
+        await self._tell(planned, directory)
+
+    async def _settle(self, planned: Plan, seen: Agreement) -> None:
+        """Writes the plan down, unless what it was made for is no longer so."""
+
+        def wanted(known: Agreement) -> Agreement | None:
+            return known.with_detectors(planned.detectors) if known.number == seen.number else None
+
+        await agree(self._directory, wanted)
+
+    async def _let_go(self, name: str, is_over: bool) -> None:
+        running = self.running.pop(name)
+        if is_over:
+            await running.stop()
+            await self._states.remove(name)
+            await self._directory.delete(f"places/{name}")
+        else:
+            await running.hand_over()
+
+    async def _ensure(self, detector: Detector, directory: Directory) -> None:
+        """The detector runs here, and hears what it shall hear."""
+        running = self.running.get(detector.name)
+        if running is None:
+            running = await self._begin(detector, directory)
+            if running is None:
+                self._again()
+                return
+        running.has_parents = any(user in directory.detectors for user in detector.users)
+        for source in set(detector.sources) - set(running.work.record.sources):
+            running.work.know(source)
+        running.work.record = detector
+        await running.hear(await self._inputs(detector, directory, running.positions))
+
+    async def _begin(self, detector: Detector, directory: Directory) -> Running | None:
+        """Starts it anew, or goes on from its last state; None if that must wait for somebody."""
+        born = self.view.agreement.born.get(detector.name, 0)
+        found = await self._states.find(detector.name)
+        if any(one.detector not in self.view.places for one in detector.parts):
+            return None
+        if found is not None and found.saved.born == born:
+            if not self._may_take(found, directory):
+                return None
+            pages = await self._states.read(detector.name, found.saved)
+            work = Work.restore(detector, pages, directory.types, self._clock)
+            running = self._made(work, born, found.revision)
+            running.positions = dict(found.saved.positions)
+        else:
+            work = Work.begin(detector, directory.types, self._clock)
+            running = self._made(work, born, found.revision if found else 0)
+            inputs = await self._inputs(detector, directory, None)
+            running.positions = {name: one.after for name, one in inputs.items()}
+        after = await self._broker.last(stream_of(self.site))
+        if not await running.save():
+            return None
+        known = {place.site: place.after for place in self.view.places.get(detector.name, ())} if found else {}
+        await put_json(self._directory, f"places/{detector.name}", {**known, self.site: after})
+        self.running[detector.name] = running
+        running.start(self._ended)
+        self.counts["started" if found is None else "taken over"] += 1
+        return running
+
+    def _made(self, work: Work, born: int, revision: int) -> Running:
+        every = self._settings.save
+        return Running(
+            work, self._broker, self._states, node=self.name, site=self.site, born=born, revision=revision, every=every
+        )
+
+    def _may_take(self, found: Found, directory: Directory) -> bool:
+        owner = directory.nodes.get(found.saved.owner)
+        return found.saved.released or found.saved.owner == self.name or owner is None or not owner.alive
+
+    def _ended(self, running: Running) -> None:
+        """A detector could not go on; it comes back from its last state."""
+        if self.running.get(running.name) is running:
+            _log.warning("%s: %s ended: %r", self.name, running.name, running.error)
+            self.counts["failures"] += 1
+            del self.running[running.name]
+            self._again()
+
+    async def _inputs(
+        self, detector: Detector, directory: Directory, known: Mapping[str, int] | None
+    ) -> dict[str, Input]:
+        """What a detector reads: its types at the sites of their sources, and other detectors where they run."""
+        types = sorted({one.type for one in detector.events})
+        inputs: dict[str, Input] = {}
+        for site in sorted({directory.sources[name].site for one in detector.events for name in one.sources}):
+            topics = [topic(site, type) for type in types for topic in (event_topic, beat_topic)]
+            after = await self._beginning(site, detector, directory, known)
+            inputs[site] = Input(site, tuple(topics), after)
+        for part in detector.parts:
+            for place in self.view.places.get(part.detector, ()):
+                name = f"{place.site} {part.detector}"
+                topics = [topic(place.site, part.detector) for topic in (found_topic, progress_topic)]
+                inputs[name] = Input(
+                    place.site, tuple(topics), await self._since(place, part.detector, detector, known)
+                )
+        return inputs
+
+    async def _since(self, place: Place, part: str, detector: Detector, known: Mapping[str, int] | None) -> int:
+        """Where to begin with what another has found: all of it, unless it was there before this detector."""
+        born = self.view.agreement.born
+        if known is not None or born.get(part) == born.get(detector.name):
+            return place.after
+        return await self._broker.last(stream_of(place.site), place.site)
+
+    async def _beginning(
+        self, site: str, detector: Detector, directory: Directory, positions: Mapping[str, int] | None
+    ) -> int:
+        """Where to begin at a site: now, or where a source came that was not there when the detector began."""
+        if positions is None:
+            return await self._broker.last(stream_of(site), site)
+        if site in positions:
+            return positions[site]
+        there = [
+            name for name in detector.sources if name in directory.sources and directory.sources[name].site == site
+        ]
+        return min((self.view.origins[name] for name in there if name in self.view.origins), default=0)
+
+    async def _tell(self, planned: Plan, directory: Directory) -> None:
+        """Tells subscribers what they shall listen to, once it is there."""
+        first = min((one.name for one in directory.nodes.values() if one.alive), default=self.name)
+        for name, reason in planned.refused.items():
+            if first == self.name:
+                await self._told(name, {"refused": reason})
+        for name, listening in planned.listening.items():
+            hosts = [planned.detectors[one].node for one in listening.detectors]
+            if hosts and hosts[0] == self.name:
+                await self._told(name, to_json(listening))
+
+    async def _told(self, subscription: str, form: Any) -> None:
+        if self.view.told.get(subscription) != form:
+            self.view.told[subscription] = form
+            await put_json(self._directory, f"told/{subscription}", form)
+
+    async def _live(self) -> None:
+        """Says that it lives, and looks whether the others do."""
+        while True:
+            with contextlib.suppress(BrokerError):
+                await self._say()
+                for name in await self._silent():
+                    await self._bury(name)
+            await asyncio.sleep(self._settings.beat)
+
+    async def _say(self) -> None:
+        await self._nodes.put(self.name, json.dumps(to_json(self._report()), separators=(",", ":")).encode())
+
+    def _report(self) -> NodeReport:
+        return report_of(self.name, self.site, self._clock(), self.running.values(), self.counts)
+
+    async def _silent(self) -> list[str]:
+        """Nodes that have said nothing in so many looks that they must have, if they lived.
+
+        Looks are counted and not seconds: a node that was held up itself has not looked, and buries nobody.
+        """
+        silent = []
+        for node in self.view.agreement.nodes:
+            if node.alive and node.name != self.name:
+                entry = await self._nodes.get(node.name)
+                revision = entry.revision if entry else -1
+                before, looks = self._seen.get(node.name, (revision, 0))
+                looks = looks + 1 if before == revision else 0
+                self._seen[node.name] = (revision, looks)
+                if looks * self._settings.beat >= self._settings.expiry:
+                    silent.append(node.name)
+        return silent
+
+    async def _bury(self, name: str) -> None:
+        def wanted(known: Agreement) -> Agreement | None:
+            alive = [one for one in known.nodes if one.name == name and one.alive]
+            return known.with_node(replace(alive[0], alive=False)) if alive else None
+
+        _log.info("%s: %s is silent", self.name, name)
+        self._seen.pop(name, None)
+        await agree(self._directory, wanted)
+
+    async def _administer(self) -> None:
+        """Does what an administrator asks of all nodes; whoever is first does it, for the others it is done."""
+        listening = await self._broker.listen([ADMINISTRATION])
+        while True:
+            for message in await listening.batch():
+                try:
+                    await administer(self._directory, self.view, message.body)
+                except PenstockError as error:
+                    self.counts["rejected requests"] += 1
+                    _log.warning("%s: %s", self.name, error)

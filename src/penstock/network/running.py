@@ -1,0 +1,199 @@
+"""A detector at a node: reads the streams that it needs, detects, publishes, and saves its state now and then.
+
+What it has found is with the broker before its state says that it was found. So after a failure nothing is lost, and
+what is found again has the same id, by which the broker, or else whoever hears it, knows it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from penstock.brokers.protocol import Broker, Following, Message
+from penstock.brokers.topics import Topic
+from penstock.brokers.wire import batch
+from penstock.network.addresses import found_topic, progress_topic, stream_of
+from penstock.network.detecting import Beat, Outcome, Work
+from penstock.network.states import Saved, States
+
+SAVE_EVERY = 5.0
+WAIT = 0.1
+"""Policies that look at the clock are asked this often, in seconds."""
+FEW = 64
+"""As many composites are published one by one; more, in batches."""
+_TOGETHER = 256
+_MEASURED = 1024
+
+
+@dataclass(frozen=True)
+class Input:
+    """A stream that is read: some topics of a site, from a number on."""
+
+    site: str
+    topics: tuple[Topic, ...]
+    after: int = 0
+
+
+@dataclass
+class Measures:
+    """How a detector does: events, composites and rejections so far, and how long batches took, in seconds."""
+
+    events: int = 0
+    found: int = 0
+    late: int = 0
+    saved: int = 0
+    took: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED))
+
+
+class Running:
+    """A detector that runs."""
+
+    def __init__(
+        self,
+        work: Work,
+        broker: Broker,
+        states: States,
+        *,
+        node: str,
+        site: str,
+        born: int,
+        revision: int,
+        every: float = SAVE_EVERY,
+    ) -> None:
+        self.work = work
+        self.measures = Measures()
+        self.has_parents = False
+        """Whether other detectors hear this one, and want to know how far it is."""
+        self._broker, self._states = broker, states
+        self._node, self._site, self._born, self._revision, self._every = node, site, born, revision, every
+        self._inputs: dict[str, Following] = {}
+        self._pumps: dict[str, asyncio.Task[None]] = {}
+        self._queue: asyncio.Queue[tuple[str, int, list[Message]]] = asyncio.Queue(maxsize=8)
+        self.positions: dict[str, int] = {}
+        self._shown: int | None = None
+        self._changed = False
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+        self.error: BaseException | None = None
+
+    @property
+    def name(self) -> str:
+        """The detector's name."""
+        return self.work.record.name
+
+    @property
+    def waits(self) -> list[str]:
+        """Inputs whose streams cannot be reached."""
+        return sorted(name for name, one in self._inputs.items() if one.waits)
+
+    async def hear(self, inputs: Mapping[str, Input]) -> None:
+        """Read these inputs; those that are read already go on as they are."""
+        for name, one in inputs.items():
+            if name not in self._inputs:
+                after = self.positions.setdefault(name, one.after)
+                following = await self._broker.follow(stream_of(one.site), one.topics, after, one.site)
+                self._inputs[name] = following
+                self._pumps[name] = asyncio.create_task(self._pump(name, following))
+
+    async def _pump(self, name: str, following: Following) -> None:
+        while True:
+            messages = await following.batch()
+            await self._queue.put((name, following.position, messages))
+
+    def start(self, ended: Callable[[Running], None]) -> None:
+        """Detect from now on."""
+        self._task = asyncio.create_task(self._run())
+        self._task.add_done_callback(lambda task: self._over(task, ended))
+
+    def _over(self, task: asyncio.Task[None], ended: Callable[[Running], None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            self.error = task.exception()
+            ended(self)
+
+    async def _run(self) -> None:
+        saved = time.monotonic()
+        while not self._stopping:
+            await self._step(await self._arrived())
+            if self._changed and time.monotonic() - saved >= self._every:
+                await self.save()
+                saved = time.monotonic()
+
+    async def _arrived(self) -> list[Message] | None:
+        """All that has come from all inputs; None if nothing came for a while."""
+        try:
+            async with asyncio.timeout(WAIT):
+                first = await self._queue.get()
+        except TimeoutError:
+            return None
+        messages: list[Message] = []
+        while True:
+            name, position, some = first
+            messages += some
+            self.positions[name] = position
+            if self._queue.empty():
+                return messages
+            first = self._queue.get_nowait()
+
+    async def _step(self, messages: list[Message] | None) -> None:
+        began = time.perf_counter()
+        outcome = self.work.wait() if messages is None else self.work.take(messages)
+        await self._publish(outcome)
+        if messages is not None:
+            self._changed = True
+            self.measures.took.append(time.perf_counter() - began)
+        self.measures.events = self.work.events
+        self.measures.found += len(outcome.found)
+        self.measures.late += outcome.late
+
+    async def _publish(self, outcome: Outcome) -> None:
+        """What was found, then how far the input is: whoever hears the second has heard the first."""
+        topic = found_topic(self._site, self.name)
+        found = outcome.found
+        together = 1 if len(found) <= FEW else _TOGETHER
+        groups = [found[start : start + together] for start in range(0, len(found), together)]
+        for start in range(0, len(groups), FEW):
+            await asyncio.gather(*(self._send(topic, group) for group in groups[start : start + FEW]))
+        if outcome.progress is not None and outcome.progress != self._shown and self.has_parents:
+            self._shown = outcome.progress
+            beat = Beat(self.work.record.source, outcome.progress)
+            await self._broker.publish(progress_topic(self._site, self.name), beat.to_bytes())
+
+    async def _send(self, topic: Topic, group: list[tuple[str, bytes]]) -> None:
+        ids = [id for id, _ in group]
+        id = ids[0] if len(ids) == 1 else hashlib.sha256(" ".join(ids).encode()).hexdigest()[:32]
+        await self._broker.publish(topic, batch([body for _, body in group]), id=f"{self.name} {id}")
+
+    async def save(self, released: bool = False) -> bool:
+        """Save the state; says whether it is still this node's to save."""
+        saved = Saved(self._node, self._born, dict(self.positions), released=released)
+        revision = await self._states.write(self.name, saved, self.work.save(), self._revision)
+        if revision is None:
+            return False
+        self._revision, self._changed = revision, False
+        self.measures.saved += 1
+        return True
+
+    async def stop(self) -> None:
+        """Detect no more; nothing of what was published is undone."""
+        for task in (self._task, *self._pumps.values()):
+            if task is not None:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError, Exception):
+                    await task
+        for following in self._inputs.values():
+            await following.stop()
+
+    async def hand_over(self) -> None:
+        """Stop at a position, and leave the state for another node to go on."""
+        self._stopping = True
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        await self.stop()
+        if self.error is None:
+            await self.save(released=True)
+        self._states.left(self.name)

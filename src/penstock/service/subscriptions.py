@@ -1,0 +1,114 @@
+"""A subscription: composites or events as they come, each once, in the order in which they are delivered."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import json
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from penstock.brokers.protocol import Broker, Following, Message
+from penstock.brokers.topics import Topic
+from penstock.brokers.wire import lines_of
+from penstock.errors import DataError
+from penstock.events.cloudevents import from_cloudevent
+from penstock.events.event import Event
+from penstock.network.addresses import stream_of
+
+Callback = Callable[[Event], Awaitable[None] | None]
+REMEMBERED = 100_000
+"""So many ids are remembered, to know what comes again."""
+
+
+class Subscription:
+    """What a subscriber holds: an asynchronous iterator over events, which a callback may be given instead."""
+
+    def __init__(self, name: str, broker: Broker, callback: Callback | None = None) -> None:
+        self.name = name
+        self.delivered = 0
+        self.repeated = 0
+        self.rejected = 0
+        self._broker, self._callback = broker, callback
+        self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._following: dict[str, Following] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def hear(self, key: str, site: str, topics: tuple[Topic, ...], after: int) -> None:
+        """Read some topics of a site too, unless they are read already."""
+        if key not in self._following:
+            following = await self._broker.follow(stream_of(site), topics, after, site)
+            self._following[key] = following
+            self._tasks.append(asyncio.create_task(self._pump(following)))
+
+    def also(self, work: Awaitable[None]) -> None:
+        """Something to be done as long as the subscription lasts."""
+        self._tasks.append(asyncio.ensure_future(work))
+
+    async def _pump(self, following: Following) -> None:
+        while True:
+            for message in await following.batch():
+                for event in self._read(message):
+                    await self._deliver(event)
+
+    def _read(self, message: Message) -> list[Event]:
+        events = []
+        for line in lines_of(message):
+            try:
+                events.append(self.renamed(from_cloudevent(json.loads(line))))
+            except (DataError, ValueError):
+                self.rejected += 1
+        return [event for event in events if self._is_new(event)]
+
+    def renamed(self, event: Event) -> Event:
+        """The event as the subscriber calls it."""
+        return event
+
+    def _is_new(self, event: Event) -> bool:
+        key = (event.source, event.id)
+        if key in self._seen:
+            self.repeated += 1
+            return False
+        self._seen[key] = None
+        if len(self._seen) > REMEMBERED:
+            self._seen.popitem(last=False)
+        return True
+
+    async def _deliver(self, event: Event) -> None:
+        self.delivered += 1
+        if self._callback is None:
+            self._queue.put_nowait(event)
+            return
+        answer = self._callback(event)
+        if inspect.isawaitable(answer):
+            await answer
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self
+
+    async def __anext__(self) -> Event:
+        event = await self._queue.get()
+        if event is None:
+            self._queue.put_nowait(None)
+            raise StopAsyncIteration
+        return event
+
+    async def take(self, count: int, timeout: float = 10.0) -> list[Event]:
+        """The next events, as many as are asked for, or those that came until so many seconds were over."""
+        events: list[Event] = []
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                while len(events) < count:
+                    events.append(await anext(self))
+        return events
+
+    async def stop(self) -> None:
+        """Hear no more; those who iterate come to an end."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for following in self._following.values():
+            await following.stop()
+        self._queue.put_nowait(None)
