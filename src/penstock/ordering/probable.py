@@ -19,7 +19,7 @@ AIM = 0.6
 """The share of wrong consumptions aimed at, as a part of what is allowed: estimates are never exact."""
 LEARNING = 0.1
 """How much caution one wrong consumption adds, in logarithms."""
-FIRST_CAUTION = math.log(3)
+FIRST_CAUTION = math.log(2)
 """Before anything has been learnt."""
 MOST_CAUTION = math.log(1e5)
 LONGEST = 1 << 50
