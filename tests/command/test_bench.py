@@ -8,11 +8,13 @@ from subprocess import CompletedProcess
 from typing import cast
 
 import pytest
+from typer.testing import CliRunner
 
 from penstock.bench.plan import Plan, Step
 from penstock.bench.results import Measurement
 from penstock.bench.streams import Stream
 from penstock.command.benchmarking import _measured
+from penstock.command.main import app
 from penstock.command.progress import progress_bar
 
 Run = Callable[..., CompletedProcess[str]]
@@ -74,3 +76,10 @@ def test_interrupted_it_keeps_what_it_has_and_says_so(tmp_path: Path) -> None:
         measured, notes = _measured(cast(Plan, Interrupted()), tmp_path, bar)
     assert [one.part for one in measured] == ["first"]
     assert notes == ["interrupted after 1 of 2 steps; what came later was not measured"]
+
+
+def test_the_office_experiment_says_where_it_cannot_be_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.command.experimenting.missing", lambda: "network namespaces need root")
+    result = CliRunner().invoke(app, ["bench", "office"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "this experiment cannot be run here: network namespaces need root" in result.stderr

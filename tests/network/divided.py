@@ -64,7 +64,7 @@ class Divided:
         taken = [messages.popleft() for _ in range(random.randint(1, len(messages)))]
         for kind, body in taken:
             self._take(source, target, kind, body)
-        if random.random() < 0.1:
+        if random.random() < 0.05:
             self.detectors[target] = Detector.restore(self.detectors[target].snapshot())
         return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 
 import penstock as ps
@@ -20,7 +21,7 @@ QUICK = {"beat": "100 ms", "expiry": "600 ms", "save": "300 ms", "patience": "1 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:
     async def limited() -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             await main()
 
     asyncio.run(limited())
@@ -72,40 +73,24 @@ async def same(found: object, story: Story) -> None:
     assert await found.take(1, timeout=0.3) == []  # type: ignore[attr-defined]
 
 
-def hosts(service: Service) -> str:
-    return service.name
-
-
-def test_a_node_that_is_killed_is_taken_over() -> None:
+def test_nodes_that_leave_or_are_killed_are_taken_over_while_events_flow() -> None:
     async def main() -> None:
-        with Server() as server, NodeProcess(server.url, "one", **QUICK) as first:
-            async with Service(server.url, site="one", patience=1) as service:
-                publisher = await doors(service)
-                found = await service.subscribe(DOORS)
-                story = Story(publisher)
-                await story.tell(40)
-                await asyncio.sleep(0.5)
-                await story.tell(20)
-                with NodeProcess(server.url, "two", **QUICK):
-                    first.kill()
-                    await story.tell(40)
-                    await story.end()
-                    await same(found, story)
-
-    run(main)
-
-
-def test_a_node_that_leaves_hands_over_while_events_flow() -> None:
-    async def main() -> None:
-        with Server() as server, NodeProcess(server.url, "one", **QUICK) as first:
+        with (
+            Server() as server,
+            NodeProcess(server.url, "one", **QUICK) as first,
+            NodeProcess(server.url, "two", **QUICK) as second,
+        ):
             async with Service(server.url, site="one", patience=1) as service:
                 publisher = await doors(service)
                 found = await service.subscribe(DOORS)
                 story = Story(publisher)
                 await story.tell(30)
-                with NodeProcess(server.url, "two", **QUICK):
-                    flowing = asyncio.create_task(story.tell(200))
-                    await asyncio.to_thread(first.stop)
+                flowing = asyncio.create_task(story.tell(100))
+                await asyncio.to_thread(first.stop)
+                await flowing
+                with NodeProcess(server.url, "three", **QUICK):
+                    flowing = asyncio.create_task(story.tell(100))
+                    second.kill()
                     await flowing
                     await story.end()
                     await same(found, story)
@@ -169,12 +154,20 @@ def test_bad_input_is_counted_and_the_node_lives_on() -> None:
                 await broker.publish(topic, b'{"type":"Open","source":"door-1","id":"y","time":20,"data":{"door":7}}')
                 await broker.publish(topic, b'{"type":"Open","source":"door-1","id":"z","data":{"door":"D1"}}')
                 await broker.publish(("one", "beat", "Open"), b"not a heartbeat")
+                directory = await broker.bucket("penstock")
+                bad = {"name": "bad", "pattern": "[Open ;", "site": "one"}
+                await directory.put("subscriptions/bad", json.dumps(bad).encode())
+                await directory.put("subscriptions/worse", b"nothing at all")
+                await broker.tell(("administration",), b"nothing at all")
                 await story.tell(20)
                 await story.end()
                 await same(found, story)
                 assert service.node is not None
                 [running] = service.node.running.values()
                 assert sum(running.work.rejected.values()) == 5
+                told = await directory.get("told/bad")
+                assert told is not None
+                assert "refused" in json.loads(told.value or b"")
 
     run(main)
 

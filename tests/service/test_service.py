@@ -227,8 +227,8 @@ def test_a_detector_that_nobody_needs_is_stopped(opening: Opening) -> None:
             await asyncio.sleep(0.2)
             assert len(service.node.running) == 1
             await service.unsubscribe(other)
-            await asyncio.sleep(0.3)
-            assert len(service.node.running) == 0
+            while service.node.running:
+                await asyncio.sleep(0.02)
             with pytest.raises(StopAsyncIteration):
                 await anext(one)
 

@@ -76,7 +76,7 @@ def test_progress_counts_all_events_and_goes_to_every_bucket() -> None:
 
 
 def test_a_row_that_is_no_event_is_an_error() -> None:
-    with pytest.raises(DataError, match="row 2: field 'time': is missing"):
+    with pytest.raises(DataError, match=r"row .*: field 'time': is missing"):
         packer().pack(pa.table({"type": ["A", "A"], "time": [1, None], "k": [1, 1]}))
 
 

@@ -15,7 +15,8 @@ from penstock.events.table import EventTable
 from penstock.spark.packing import Packer
 from penstock.spark.planning import plans_of, work_of
 from penstock.spark.schema import fitted
-from penstock.spark.work import Work
+from penstock.spark.settling import NamePacker
+from penstock.spark.work import Work, tagged
 from penstock.testing.strategies import choices, meaningful_patterns, traces
 from tests.engine.conftest import rows
 
@@ -24,9 +25,12 @@ def detected(work: Work, pieces: list[EventTable]) -> pa.Table:
     """What the workers find if each piece is read by one task."""
     packed = []
     for piece in pieces:
-        packer = Packer(work.recipe)
+        packer = NamePacker(work.recipe) if work.settles else Packer(work.recipe)
         packed += [packer.pack_events(piece), packer.finish()]
     whole = pa.Table.from_batches(packed)
+    if work.settles:
+        shares = [whole.filter(pa.compute.equal(whole["bucket"], share)) for share in range(work.recipe.buckets)]
+        whole = pa.Table.from_batches([batch for share in shares for batch in work.settle(share.to_batches())])
     found = []
     for bucket in range(work.recipe.total):
         mine = whole.filter(pa.compute.equal(whole["bucket"], bucket))
@@ -41,6 +45,17 @@ def cut(table: EventTable, random: Random, pieces: int) -> list[EventTable]:
     return [table.take(order[number::pieces]) for number in range(pieces)]
 
 
+def with_other_ids(table: EventTable, random: Random) -> EventTable:
+    """The events with their ids, or with ids of which some are the same or absent."""
+    choice = random.choice(["as they are", "repeated", "absent", "some absent", "as they are"])
+    if choice == "as they are":
+        return table
+    ids = [
+        random.choice(["1", "2", None]) if choice == "some absent" else random.choice("123") for _ in range(len(table))
+    ]
+    return table.replaced("id", pa.array(ids if choice != "absent" else [None] * len(table), pa.string()))
+
+
 def content(table: pa.Table) -> list[str]:
     return sorted(map(repr, table.to_pylist()))
 
@@ -50,9 +65,17 @@ def same_as_local(pattern: Pattern, table: EventTable, random: Random, buckets: 
     plans = plans_of([pattern], **options)
     table = EventTable(table.fields, table.attributes, fixed=False)
     work = work_of(plans, table.slice(0, 0), ps.events.mapping.Columns(), buckets, until)
+    table = with_other_ids(table, random)
     found = detected(work, cut(table, random, random.randint(1, 3)))
     local = ps.detect(table, pattern, until=until, **options)
-    assert content(found) == content(fitted(local.table, work.schema))
+    expected = [fitted(table, work.schema) for table in tables_of(local)]
+    assert content(found) == content(pa.concat_tables(expected))
+
+
+def tables_of(found: ps.Composites) -> list[pa.Table]:
+    if found.incomplete is None:
+        return [found.table]
+    return [tagged(found.table, "composite"), tagged(found.incomplete.table, "incomplete")]
 
 
 @given(
@@ -61,14 +84,15 @@ def same_as_local(pattern: Pattern, table: EventTable, random: Random, buckets: 
     options=choices(),
     random=st.randoms(use_true_random=False),
     buckets=st.integers(1, 5),
+    incomplete=st.booleans(),
 )
 def test_buckets_and_partitions_change_nothing(
-    pattern: Pattern, trace: list[Event], options: dict[str, Any], random: Random, buckets: int
+    pattern: Pattern, trace: list[Event], options: dict[str, Any], random: Random, buckets: int, incomplete: bool
 ) -> None:
     limits = ps.Limits(runs_per_instance=options.get("runs_per_instance"), age=options.get("age") or None)
     more = {name: value for name, value in options.items() if name in ("context", "restart", "until")}
     try:
         table = rows(trace)
-        same_as_local(pattern, table, random, buckets, limits=limits, **more)
+        same_as_local(pattern, table, random, buckets, limits=limits, incomplete=incomplete, **more)
     except (DataError, MemoryError):
         return

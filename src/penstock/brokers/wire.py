@@ -7,6 +7,7 @@ read by columns.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,11 @@ _FEW = 48
 _PREFIX = "ce-"
 _BETWEEN = b",\n"
 _COLUMNS = Columns()
+_ENCODING, _DEFLATED = "content-encoding", "deflate"
+_LONG = 1024
+"""Bodies of so many bytes are worth compressing."""
+_LARGEST = 64 << 20
+"""No body is unpacked to more bytes than this."""
 
 
 def to_json(record: Mapping[str, Any]) -> bytes:
@@ -54,6 +60,30 @@ def batch(bodies: Sequence[bytes]) -> bytes:
     return bodies[0] if len(bodies) == 1 else b"[" + _BETWEEN.join(bodies) + b"]"
 
 
+def packed(body: bytes) -> tuple[bytes, dict[str, str]]:
+    """A body as it is sent, with the headers that say so: a long one is compressed, and parts make composites long.
+
+    >>> body, headers = packed(b'{"type":"A"}' * 1000)
+    >>> len(body) < 100, headers
+    (True, {'content-encoding': 'deflate'})
+    """
+    if len(body) < _LONG:
+        return body, {}
+    return zlib.compress(body), {_ENCODING: _DEFLATED}
+
+
+def _unpacked(message: Message) -> bytes:
+    """The body as it was; what cannot be unpacked stays as it is, and is then found to be no event."""
+    if message.headers.get(_ENCODING) != _DEFLATED:
+        return message.body
+    unpacking = zlib.decompressobj()
+    try:
+        body = unpacking.decompress(message.body, _LARGEST)
+    except zlib.error:
+        return message.body
+    return body if unpacking.eof else message.body
+
+
 def binary(event: Event) -> tuple[dict[str, str], bytes]:
     """An event in binary mode: its context as headers, its attributes as the body.
 
@@ -78,8 +108,11 @@ def lines_of(message: Message) -> list[bytes]:
     [b'{"type":"A"}', b'{"type":"B"}']
     >>> lines_of(Message(("t",), b'{"door":"D1"}', headers={"ce-type": "Open"}))
     [b'{"type":"Open","data":{"door":"D1"}}']
+    >>> body, headers = packed(b'{"type":"A"}' + b" " * 2000)
+    >>> lines_of(Message(("t",), body, headers=headers))[0].rstrip()
+    b'{"type":"A"}'
     """
-    body = message.body
+    body = _unpacked(message)
     if any(name.lower().startswith(_PREFIX) for name in message.headers):
         return [_gathered(message)]
     if not body.startswith(b"["):

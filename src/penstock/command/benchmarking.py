@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from penstock.bench.results import Measurement, Results, machine, versions
 from penstock.bench.speed import differences
 from penstock.bench.ways import HINT, OTHERS, missing, use_one_thread
 from penstock.command.complaints import OutputError, note
+from penstock.command.pictures import beside
 from penstock.command.progress import Bar, progress_bar
 from penstock.command.writing import output, say, styled
 from penstock.engine.compiled import ANNOUNCEMENT, is_compiled
@@ -58,7 +58,7 @@ def run(request: Request) -> None:
         note(f"fetching Flink {flink.VERSION} into {flink.cache_folder()}, once; this takes about a minute")
         flink.install()
     here = machine()
-    with _folder(request.data) as folder, progress_bar() as bar:
+    with folder_for(request.data) as folder, progress_bar() as bar:
         measurements, missed = _measured(plan, folder, bar)
     results = _results(request, measurements, (*notes, *missed), here)
     say(styled(*rich_tables(results)))
@@ -102,7 +102,8 @@ def _plan(request: Request) -> tuple[Plan, tuple[str, ...]]:
 
 
 @contextmanager
-def _folder(kept: Path | None) -> Iterator[Path]:
+def folder_for(kept: Path | None) -> Iterator[Path]:
+    """A folder for generated files, which goes when they are no longer needed, unless one is given to keep."""
     if kept:
         kept.mkdir(parents=True, exist_ok=True)
         yield kept
@@ -145,11 +146,6 @@ def _write(request: Request, results: Results) -> None:
         with output(request.json) as file:
             file.write(results.to_json().encode())
     if request.markdown:
-        beside = [_relative(Path(name), request.markdown) for name in pictures]
+        shown = [beside(Path(name), request.markdown) for name in pictures]
         with output(request.markdown) as file:
-            file.write(markdown(results, beside).encode())
-
-
-def _relative(path: Path, page: Path) -> str:
-    """Where a picture is, as seen from the page."""
-    return Path(os.path.relpath(path, page.absolute().parent)).as_posix()
+            file.write(markdown(results, shown).encode())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from penstock.command.complaints import OptionError, OutputError, note
-from penstock.command.watching import Screen, watching
+from penstock.command.screen import Screen, watching
 from penstock.command.writing import output, say, styled
 from penstock.detection.composites import Composites
 from penstock.detection.output import WRITERS

@@ -23,6 +23,7 @@ class Engine(StrEnum):
     """Where patterns are detected."""
 
     LOCAL = "local"
+    SPARK = "spark"
 
 
 class TimeUnit(StrEnum):
@@ -81,7 +82,8 @@ def detect(
     only: Annotated[list[str] | None, _writing("NAME", "Only this definition's; may be repeated.")] = None,
     incomplete: Annotated[Path | None, _writing("FILE", "Also write the runs that came to nothing, and why.")] = None,
     zone: Annotated[str | None, _meaning("ZONE", ZONE)] = None,
-    engine: Annotated[Engine, _meaning(None, "Where it is detected.")] = Engine.LOCAL,
+    engine: Annotated[Engine, _meaning(None, "Where it is detected; results are the same.")] = Engine.LOCAL,
+    master: Annotated[str | None, _meaning("URL", "Spark's master, for --engine spark; else local\\[*].")] = None,
     context: Annotated[str, _meaning(CONTEXTS, "Which runs a composite uses up.")] = "continuous",
     restart: Annotated[bool, _meaning(None, "Bring back a start that has failed.", "--restart")] = False,
     limit_runs: Annotated[int | None, _limiting("N", LIMIT_RUNS)] = None,
@@ -140,6 +142,8 @@ def detect(
                 zone=zone,
                 context=context,
                 restart=restart,
+                engine=engine,
+                master=master,
                 limit_runs=limit_runs,
                 incomplete=incomplete,
                 until=until,

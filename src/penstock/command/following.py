@@ -102,6 +102,8 @@ def run(request: Request) -> None:
 def _check(request: Request) -> None:
     if request.inputs:
         raise OptionError("--follow reads standard input, not files", hint="leave out --follow, or the files")
+    if request.engine != "local":
+        raise OptionError("--follow detects in this process", hint="leave out --engine")
     if request.format == "table":
         raise OptionError("--follow writes JSON lines, not a table", hint="leave out --format table")
     check_output(request)

@@ -12,8 +12,9 @@ from importlib import import_module
 import typer
 
 from penstock.brokers.connecting import connect
-from penstock.command.complaints import option
+from penstock.command.complaints import OptionError, option
 from penstock.events.durations import parse_duration
+from penstock.network.directory import Link
 from penstock.network.node import NetworkNode, Settings
 
 
@@ -26,6 +27,7 @@ class Request:
     serve: bool
     name: str | None
     directory: str | None
+    links: tuple[str, ...]
     beat: str
     expiry: str
     save: str
@@ -41,6 +43,7 @@ def run(request: Request) -> None:
         expiry=_seconds("--expiry", request.expiry),
         save=_seconds("--save", request.save),
         directory=request.directory,
+        links=tuple(_link(request.site, text) for text in request.links),
         max_age=_seconds("--keep", request.keep),
     )
     patience = _seconds("--patience", request.patience)
@@ -50,6 +53,15 @@ def run(request: Request) -> None:
             server = import_module("penstock.brokers.nats.server").Server()
             address = servers.enter_context(server).url
         asyncio.run(_host(request, address, settings, patience))
+
+
+def _link(site: str | None, text: str) -> Link:
+    """A link as it is written, ``gateway=5 ms``."""
+    other, _, latency = text.partition("=")
+    if site is None:
+        raise OptionError("--link needs --site", hint="a link has two ends")
+    with option("--link"):
+        return Link(site, other, parse_duration(latency) if latency else 0)
 
 
 def _seconds(name: str, text: str) -> float:

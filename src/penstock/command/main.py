@@ -13,6 +13,7 @@ from penstock.command.demo import demo
 from penstock.command.detect import detect
 from penstock.command.node import node
 from penstock.command.show import show
+from penstock.command.watch import watch
 
 app = typer.Typer(
     name="penstock",
@@ -26,6 +27,7 @@ app.command()(check)
 app.command()(show)
 app.command()(node)
 app.add_typer(demo, name="demo")
+app.command()(watch)
 app.add_typer(bench, name="bench")
 
 

@@ -19,6 +19,10 @@ def node(
     directory: Annotated[
         str | None, typer.Option(metavar="SITE", help="The site whose broker has the directory; else its own.")
     ] = None,
+    link: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SITE[=DURATION]", help="A link of its site, and how long it takes; may be repeated."),
+    ] = None,
     beat: Annotated[str, typer.Option(metavar="DURATION", help="How often it says that it lives.")] = "1 s",
     expiry: Annotated[str, typer.Option(metavar="DURATION", help="A node that is silent so long is dead.")] = "5 s",
     save: Annotated[str, typer.Option(metavar="DURATION", help="How often states are saved.")] = "5 s",
@@ -44,4 +48,4 @@ def node(
         # Loaded here so that help does not wait for what detects.
         from penstock.command.hosting import Request, run
 
-        run(Request(site, broker, serve, name, directory, beat, expiry, save, keep, patience))
+        run(Request(site, broker, serve, name, directory, tuple(link or ()), beat, expiry, save, keep, patience))

@@ -7,7 +7,7 @@ place of a timer, after all events of its instant.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,31 +17,50 @@ import pyarrow.compute as pc
 from penstock.detection.wire import as_text, from_record
 from penstock.engine.delivery import NOBODY, Delivered
 from penstock.engine.memory import Ints
+from penstock.errors import DataError
 from penstock.events.found import Composite
 from penstock.events.stamp import weak_key
 from penstock.events.table import EventTable, make_table
 
 Key = tuple[Any, ...]
+_NOTHING: Ints = np.zeros(0, np.int64)
 
 
-def held_rows(records: Sequence[Mapping[str, Any]], source: str, known: frozenset[str]) -> EventTable:
-    """Records of composites as rows that can be held and ordered; their bodies are kept as text."""
+def held_rows(
+    records: Sequence[Mapping[str, Any]], source: str, known: Mapping[str, frozenset[str]], timers: Container[str]
+) -> EventTable:
+    """Records of composites as rows that can be held and ordered; their bodies are kept as text.
+
+    ``known`` are the types of composites and their labels, ``timers`` the names of timers: what cannot be taken in
+    later is refused now.
+    """
     columns: dict[str, list[Any]] = {name: [] for name in ("type", "source", "id", "lo", "hi", "parts")}
     for record in records:
-        composite, _ = from_record(record, known)
+        composite, place = from_record(record, known)
+        if place is not None and place not in timers:
+            raise DataError(f"no timer {place!r} is known here", hint="place is Definition/Timer")
+        _check_labels(composite, known)
         row = (composite.type, source, composite.id, composite.lo, composite.hi, as_text(record))
         for column, value in zip(columns.values(), row, strict=True):
             column.append(value)
     return make_table(columns, {})
 
 
-def arranged(table: EventTable, known: frozenset[str], rank: Callable[[str], int]) -> tuple[EventTable, Delivered]:
-    """Ordered rows with composites of known types at their places, and these; ``rank`` is that of a timer's name."""
-    where = _delivered(table)
-    if not known or not len(where):
+def _check_labels(composite: Composite, known: Mapping[str, frozenset[str]]) -> None:
+    for part in composite.parts:
+        for label in sorted(part.labels - known[composite.type]):
+            raise DataError(f"composites of type `{composite.type}` have no label {label!r}")
+        if isinstance(part.symbol, Composite):
+            _check_labels(part.symbol, known)
+
+
+def arranged(table: EventTable, known: frozenset[str], ranks: Mapping[str, int]) -> tuple[EventTable, Delivered]:
+    """Ordered rows with composites of known types at their places, and these; ``ranks`` are those of timers by name."""
+    where = _delivered(table) if known else _NOTHING
+    if not len(where):
         return table, NOBODY
     records = [from_record(json.loads(text), known) for text in table.field("parts").take(pa.array(where)).to_pylist()]
-    timers = [-1 if place is None else rank(place) for _, place in records]
+    timers = [-1 if place is None else ranks[place] for _, place in records]
     composites = {row: composite for row, (composite, _) in zip(where.tolist(), records, strict=True)}
     fired = dict(zip(where.tolist(), timers, strict=True))
     order, anchors = _order(table, composites, fired)
@@ -59,7 +78,7 @@ def _delivered(table: EventTable) -> Ints:
     """The rows that are composites from elsewhere."""
     parts = table.field("parts")
     if parts.null_count == len(parts):
-        return np.zeros(0, np.int64)
+        return _NOTHING
     return np.flatnonzero(np.asarray(pc.starts_with(parts, "{").fill_null(False)))
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -21,16 +21,17 @@ from penstock.detection.kinds import kinds_of
 from penstock.detection.limits import Limits
 from penstock.detection.local import read_table
 from penstock.detection.parts import PartWriter
-from penstock.detection.plan import plan_of
+from penstock.detection.plan import Plan, plan_of
 from penstock.detection.selection import Selection
 from penstock.detection.wire import Unpacking, to_record
 from penstock.engine import memory
+from penstock.engine.changing import Changes, carried_over, changes_of
 from penstock.engine.division import WHOLE, Division
 from penstock.engine.engine import Engine
 from penstock.engine.found import Found
 from penstock.engine.library import MANIFEST, Library
 from penstock.engine.snapshot import restore, save
-from penstock.errors import DataError, StateError
+from penstock.errors import StateError
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns
@@ -154,6 +155,21 @@ class Detector:
         }
         self._clock = clock
 
+    @classmethod
+    def planned(cls, plan: Plan, ordering: Ordering, clock: Callable[[], int] = _now) -> Self:
+        """A detector of what a plan says, with events as an ordering stage gives them on.
+
+        >>> from penstock.engine.definition import Choice
+        >>> detector = Detector.planned(Plan(parse("[A]"), Choice()), Ordering(guaranteed()))
+        >>> len(detector.feed([{"type": "A", "id": "1", "time": 5}]))
+        1
+        """
+        detector = cls.__new__(cls)
+        library = Library(Engine(plan.pattern, plan.choice))
+        detector._set_up(library, ordering, carried=plan.carried, only=plan.only, until=None)
+        detector._reading, detector._clock = dict(_READING), clock
+        return detector
+
     def _set_up(
         self,
         library: Library,
@@ -174,14 +190,22 @@ class Detector:
         self._behind = 0
         self._doubts = Doubts(self._engine) if ordering.on_arrival else None
 
-    def feed(self, events: Any, *, arrival: int | None = None) -> Composites:
-        """Events came in, in any order: anything that `penstock.detect` takes."""
+    def feed(
+        self, events: Any, *, arrival: int | None = None, heartbeats: Mapping[str, int | str | datetime] | None = None
+    ) -> Composites:
+        """Events came in, in any order: anything that `penstock.detect` takes; heartbeats may have come with them.
+
+        >>> detector = Detector("[A]", sources=["s", "t"])
+        >>> len(detector.feed([{"type": "A", "source": "s", "id": "1", "time": 5}], heartbeats={"t": 9}))
+        1
+        """
         table = read_table(events, **self._reading)
         if table.field("id").null_count:
             table = with_ids(table, self._names)
             self._names.heard(int(np.asarray(table.field("hi")).max()))
         check_attributes(self._engine.pattern, table)
-        return self._consume(self._ordering.feed(table, self._arrival(table, arrival)))
+        beats = {source: self._moment(at) for source, at in (heartbeats or {}).items()}
+        return self._consume(self._ordering.feed(table, self._arrival(table, arrival), beats))
 
     def deliver(self, records: Sequence[Mapping[str, Any]], source: str, *, arrival: int | None = None) -> Composites:
         """Composites came that another detector has published; ``source`` is its name, as in `heartbeat`.
@@ -196,7 +220,7 @@ class Detector:
         >>> [[part.type for part in one.parts] for one in whole.heartbeat("penstock/Pair", at=5)]
         [['Pair', 'C']]
         """
-        table = held_rows(records, source, self._engine.division.elsewhere)
+        table = held_rows(records, source, self._engine.labels_elsewhere(), self._ranks)
         return self._consume(self._ordering.feed(table, self._at(arrival)))
 
     @property
@@ -209,19 +233,10 @@ class Detector:
 
     def heartbeat(self, source: str, at: int | str | datetime, *, arrival: int | None = None) -> Composites:
         """A source promises that its later events end after ``at``."""
-        return self.heartbeats({source: at}, arrival=arrival)
+        return self._consume(self._ordering.heartbeat(source, self._moment(at), self._at(arrival)))
 
-    def heartbeats(self, promised: Mapping[str, int | str | datetime], *, arrival: int | None = None) -> Composites:
-        """Several sources promise, each that its later events end after an instant; cheaper than one after the other.
-
-        >>> detector = Detector("[A]", sources=["a", "b"])
-        >>> _ = detector.feed([{"type": "A", "source": "a", "id": "1", "time": 5}])
-        >>> len(detector.heartbeats({"a": 9, "b": 9}))
-        1
-        """
-        unit, zone = self._reading["time_unit"], self._reading["zone"]
-        moments = {source: instant(at, unit, zone, round_up=False) for source, at in promised.items()}
-        return self._consume(self._ordering.heartbeats(moments, self._at(arrival)))
+    def _moment(self, at: int | str | datetime) -> int:
+        return instant(at, self._reading["time_unit"], self._reading["zone"], round_up=False)
 
     def leave(self, source: str, *, arrival: int | None = None) -> Composites:
         """Nothing more comes from a source."""
@@ -235,7 +250,7 @@ class Detector:
         """The input is over: everything that is held is consumed, and timers up to its end fire."""
         ready = self._ordering.finish()
         end = ready.progress - 1 if self._until is None else max(ready.progress - 1, self._until)
-        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._rank)
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
         found = [self._engine.feed(table, max(end + 1, _EARLIEST), delivered), self._engine.finish(max(end, _EARLIEST))]
         if self._doubts:
             self._doubts.give(found[0])
@@ -298,9 +313,7 @@ class Detector:
         }
 
     @classmethod
-    def restore(
-        cls, state: bytes | Mapping[str, bytes], *, clock: Callable[[], int] = _now, **reading: Any
-    ) -> Detector:
+    def restore(cls, state: bytes | Mapping[str, bytes], *, clock: Callable[[], int] = _now, **reading: Any) -> Self:
         """The detector whose state this is: bytes of `snapshot`, or a store that `save` wrote.
 
         A store is read when its pages are needed, so it must stay as it is until the next `save`.
@@ -321,17 +334,53 @@ class Detector:
                 raise StateError("this store holds no state of a detector", hint="give the one that save() wrote to")
             values = unpack(_STATE, state[_OWN])
             library = Library.open(state)
+        detector = cls._loaded(library, values, values["carried"], tuple(values["only"]))
+        detector._reading |= reading
+        detector._clock = clock
+        return detector
+
+    @classmethod
+    def _loaded(
+        cls, library: Library, values: Mapping[str, Any], carried: list[str] | None, only: tuple[str, ...]
+    ) -> Self:
+        """A detector from what was saved beside its engine."""
         detector = cls.__new__(cls)
         ordering = Ordering.load(values["ordering"].tobytes())
-        only, until = tuple(values["only"]), values["until"]
-        detector._set_up(library, ordering, carried=values["carried"], only=only, until=until)
+        detector._set_up(library, ordering, carried=carried, only=only, until=values["until"])
         detector._names = Names(values["names"])
         detector._matched = values["matched"]
         if detector._doubts:
             detector._doubts.count = values.get("doubtful", 0)
-        detector._reading = _READING | _read(values.get("reading", {})) | reading
-        detector._clock = clock
+        detector._reading = _READING | _read(values.get("reading", {}))
+        detector._clock = _now
         return detector
+
+    @classmethod
+    def resumed(
+        cls, plan: Plan, policy: Policy, store: MutableMapping[str, bytes], restarts: bool = False
+    ) -> tuple[Self, Changes]:
+        """The detector whose state is in a store, for a plan that may have changed since; and what has changed.
+
+        Runs of definitions that are the same go on. If others were changed or are gone, that is an error that says
+        which they are, unless ``restarts`` lets them start anew.
+        """
+        values = unpack(_STATE, store[_OWN])
+        library = Library.open(store)
+        known = library.engine
+        changes = changes_of(known.pattern, plan.pattern, known.choice == plan.choice)
+        if str(changes) and not restarts:
+            raise _changed(changes)
+        if changes.changed or changes.gone or changes.new:
+            library = carried_over(library, plan.pattern, plan.choice, changes.same)
+            for name in [name for name in store if name.startswith("page ")]:
+                del store[name]
+        detector = cls._loaded(library, values, plan.carried, plan.only)
+        if str(detector._ordering.policy) != str(policy):
+            raise StateError(
+                f"the saved state is of the policy {detector._ordering.policy}, and {policy} is asked for",
+                hint=f"give policy='{detector._ordering.policy}', or begin anew with another checkpoint",
+            )
+        return detector, changes
 
     def _arrival(self, table: EventTable, arrival: int | None) -> int:
         """When events came in. Where all of them say when, that is the time here, and it goes on as the clock does."""
@@ -347,19 +396,13 @@ class Detector:
 
     def _consume(self, ready: Ready) -> Composites:
         self._names.passed(ready.progress)
-        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._rank)
+        table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
         if self._doubts and table is ready.table:
             self._doubts.meet(table, ready.behind)
         found = self._engine.feed(table, max(ready.progress, _EARLIEST), delivered)
         if self._doubts:
             self._doubts.give(found)
         return self._composites([found], ready.late)
-
-    def _rank(self, timer: str) -> int:
-        """The rank of a timer that completed a composite."""
-        if timer not in self._ranks:
-            raise DataError(f"no timer {timer!r} is known here", hint="place is Definition/Timer")
-        return self._ranks[timer]
 
     def _composites(self, found: list[Found], late: Late) -> Composites:
         """What was found, and what came too late."""
@@ -419,6 +462,14 @@ def _own(pattern: Pattern, division: Division) -> tuple[str, ...]:
     """The definitions whose composites are given where nothing was said; none is named if that is all of them."""
     hidden = division.elsewhere | division.inlined
     return tuple(one.name for one in pattern.definitions if one.name not in hidden) if hidden else ()
+
+
+def _changed(changes: Changes) -> StateError:
+    same = f"; runs of {', '.join(f'`{name}`' for name in changes.same)} would go on" if changes.same else ""
+    return StateError(
+        f"the saved state is of another pattern: {changes}",
+        hint=f"give changed='restart' to let what has changed start anew, without the runs that it has{same}",
+    )
 
 
 def late_table(late: Late) -> pa.Table:

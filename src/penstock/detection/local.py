@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def detect(
       2026-03-02 09:00:00 – 09:05:00  composite  d=D1  Open@09:00:00 Close@09:05:00
     """
     plan = plan_of(
-        parse(pattern) if isinstance(pattern, str) else pattern,
+        _parsed(pattern) if isinstance(pattern, str) else pattern,
         context=context,
         restart=restart,
         zone=zone,
@@ -85,6 +86,12 @@ def detect(
     return detect_all(table, plan, None if until is None else instant(until, None, zone, round_up=True))
 
 
+@lru_cache
+def _parsed(text: str) -> Pattern:
+    """The pattern that a text says, which is often the same as before."""
+    return parse(text)
+
+
 def detect_all(table: EventTable, plan: Plan, until: int | None = None) -> Composites:
     """What a plan finds in events that are all there, in any order; the input ends at its last event or ``until``.
 
@@ -95,6 +102,9 @@ def detect_all(table: EventTable, plan: Plan, until: int | None = None) -> Compo
     """
     course = Course(plan, table)
     last = max(int(np.asarray(table.field("hi")).max(initial=NEVER)), NEVER if until is None else until)
+    if plan.stands(table):
+        course.feed(plan.narrowed(table), last + 1)
+        return course.finish(last)
     # An id that is made is a hash of all that an event says, and so is which of two repeated events is kept.
     given = with_ids(plan.relevant(table)) if table.field("id").null_count else table
     events, repeated = ordered(plan.relevant(plan.narrowed(given)))

@@ -22,8 +22,9 @@ from penstock.detection.unfolding import INSIDE, Unfolded, places_of, unfold
 from penstock.detection.values import data_text, present
 from penstock.engine.composed import Composed
 from penstock.engine.kept import Ints, by_owner, joined
+from penstock.engine.texts import taken_texts
 from penstock.events.event import Event
-from penstock.events.table import TIME, EventTable
+from penstock.events.table import TIME, EventTable, constant
 from penstock.events.times import of_datetime
 
 _NAMED = [("type", pa.string()), ("source", pa.string()), ("id", pa.string())]
@@ -37,6 +38,8 @@ PARTS = pa.list_(
 )
 
 Row = Mapping[str, Any]
+Located = tuple[EventTable, Ints, Ints]
+"""Events of a table: which of all these are, and their rows there."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,7 @@ class PartWriter:
         counts, owners, rows, which = selection.parts()
         labels = selection.labels(which)
         unfolded = unfold(selection.found, owners, rows, places_of(counts))
-        leaves = self._leaves(selection, unfolded)
-        columns = dict(zip([one.name for one in _LEAF], leaves.flatten(), strict=True))
+        columns = dict(zip([one.name for one in _LEAF], self._leaves(selection, unfolded), strict=True))
         bounds = np.concatenate([[0], np.cumsum(counts)])
         if len(unfolded.rows) > len(rows) or unfolded.path.shape[1]:
             labels = labels.take(pa.array(unfolded.part))
@@ -65,38 +67,42 @@ class PartWriter:
         structs = pa.StructArray.from_arrays([columns[one.name] for one in fields], fields=fields)
         return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), structs, type=PARTS)
 
-    def _leaves(self, selection: Selection, unfolded: Unfolded) -> pa.Array:
-        """The leaves as structs, without label and path."""
+    def _leaves(self, selection: Selection, unfolded: Unfolded) -> list[pa.Array]:
+        """The columns of the leaves, without label and path."""
+        if not unfolded.read.leaves:
+            return self._events([*selection.found.events.locate(unfolded.rows)], len(unfolded.rows))
         pieces = []
         for owner, chosen in by_owner(unfolded.owners):
             if owner == INSIDE:
                 inside = pa.array([self._inside(event) for event in unfolded.read.leaves], _LEAF)
                 pieces.append((chosen, inside.take(pa.array(unfolded.rows[chosen]))))
                 continue
-            for table, where, rows in selection.found.events.locate(unfolded.rows[chosen]):
-                pieces.append((chosen[where], self._events(table, rows)))
-        return _put_together(pieces, _LEAF)
+            located = [*selection.found.events.locate(unfolded.rows[chosen])]
+            columns = self._events(located, len(chosen))
+            pieces.append((chosen, pa.StructArray.from_arrays(columns, fields=list(_LEAF))))
+        return [*_put_together(pieces, _LEAF).flatten()]
 
-    def _events(self, table: EventTable, rows: Ints) -> pa.Array:
-        """Rows of events as structs."""
-        taken = pa.array(rows)
-        seq = table.field("seq")
-        columns = [
-            _decoded(table.field("type"), rows),
-            _decoded(table.field("source"), rows),
-            table.field("id").take(taken),
-            pa.nulls(len(rows), seq.type) if seq.null_count == len(seq) else seq.take(taken),
-            *(pa.array(np.asarray(table.field(name))[rows]).cast(TIME) for name in ("lo", "hi")),
-            self._data(table, rows),
+    def _events(self, located: list[Located], count: int) -> list[pa.Array]:
+        """The columns of events, from the tables that they are in."""
+        ids = [(table.field("id"), rows, where) for table, where, rows in located]
+        lo = _instants("lo", located, count)
+        are_points = all(_are_the_same(table.field("lo"), table.field("hi")) for table, _, _ in located)
+        return [
+            _names("type", located, count),
+            _names("source", located, count),
+            taken_texts(ids, count),
+            _put_together([(where, _counters(table, rows)) for table, where, rows in located], pa.int64()),
+            lo,
+            lo if are_points else _instants("hi", located, count),
+            _put_together([(where, self._data(table, rows)) for table, where, rows in located], pa.string()),
         ]
-        return pa.StructArray.from_arrays(columns, fields=list(_LEAF))
 
     def _data(self, table: EventTable, rows: Ints) -> pa.Array:
         """What rows of events carry; written once for each event where there are more parts than events."""
         there = table.attributes.column_names
         names = there if self.carried is None else [name for name in self.carried if name in there]
         if not names:
-            return pa.nulls(len(rows), pa.string())
+            return constant(None, pa.string(), len(rows))
         if len(rows) <= len(table):
             return data_column({name: json_column(table.attribute(name).take(pa.array(rows))) for name in names})
         return data_column({name: json_column(table.attribute(name)) for name in names}).take(pa.array(rows))
@@ -108,7 +114,7 @@ class PartWriter:
     def _path(self, selection: Selection, unfolded: Unfolded) -> pa.Array:
         """The composites around each leaf, null where there is none."""
         if not unfolded.path.shape[1]:
-            return pa.nulls(len(unfolded.rows), PATH)
+            return constant(None, PATH, len(unfolded.rows))
         around = self._around(selection, unfolded)
         places = pa.array(unfolded.around[:, 2].astype(np.int32))
         fields = list(PATH.value_type)
@@ -159,8 +165,32 @@ def _put_together(pieces: list[tuple[Ints, pa.Array]], kind: pa.DataType) -> pa.
     return pa.concat_arrays([rows for _, rows in pieces]).take(pa.array(np.argsort(where)))
 
 
-def _decoded(column: pa.DictionaryArray, rows: Ints) -> pa.Array:
-    return column.dictionary.take(pa.array(np.asarray(column.indices)[rows]))
+def _names(field: str, located: list[Located], count: int) -> pa.Array:
+    """Types or sources, which tables have in dictionaries."""
+    columns = [table.field(field) for table, _, _ in located]
+    if all(len(column.dictionary) == 1 and column.dictionary[0].as_py() == "" for column in columns):
+        return constant("", pa.string(), count)
+    pieces = zip(columns, located, strict=True)
+    return taken_texts(
+        [(one.dictionary, np.asarray(one.indices)[rows], where) for one, (_, where, rows) in pieces], count
+    )
+
+
+def _instants(field: str, located: list[Located], count: int) -> pa.Array:
+    instants = np.empty(count, np.int64)
+    for table, where, rows in located:
+        instants[where] = np.asarray(table.field(field))[rows]
+    return pa.array(instants).cast(TIME)
+
+
+def _are_the_same(one: pa.Array, other: pa.Array) -> bool:
+    """Whether two columns share their bytes, as beginnings and ends do where all events are points."""
+    return bool(one.offset == other.offset and one.buffers()[1].address == other.buffers()[1].address)
+
+
+def _counters(table: EventTable, rows: Ints) -> pa.Array:
+    seq = table.field("seq")
+    return constant(None, seq.type, len(rows)) if seq.null_count == len(seq) else seq.take(pa.array(rows))
 
 
 def _named(event: Event) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from penstock.algebra.conditions import Aggregate, Attribute, LabelRead
 from penstock.algebra.names import primitive_types, uses_any_type, without_lets
@@ -17,6 +18,9 @@ from penstock.algebra.pattern import Pattern
 from penstock.detection.limits import Limits
 from penstock.engine.definition import Choice
 from penstock.engine.memory import CONTEXTS
+from penstock.engine.selection import choose
+from penstock.engine.taking import stand_in_order
+from penstock.engine.texts import flat
 from penstock.errors import PatternError, nearest
 from penstock.events.table import EventTable
 
@@ -75,9 +79,21 @@ class Plan:
         if self.types is None:
             return table
         column = table.field("type")
-        wanted = np.asarray(pc.is_in(column.dictionary, pa.array(sorted(self.types), pa.string())))
-        rows = np.flatnonzero(wanted[np.asarray(column.indices)])
+        rows = choose(np.asarray(column.indices), self._are_wanted(column.dictionary))
         return table if len(rows) == len(table) else table.take(rows)
+
+    def stands(self, table: EventTable) -> bool:
+        """Whether the events that can be met come in order, and all of them are known to be different."""
+        column, ids = table.field("type"), table.field("id")
+        if ids.null_count:
+            return False
+        codes, instants = np.asarray(column.indices), np.asarray(table.field("hi"))
+        return bool(stand_in_order(codes, self._are_wanted(column.dictionary), instants, *flat(ids)))
+
+    def _are_wanted(self, types: pa.Array) -> NDArray[np.bool_]:
+        if self.types is None:
+            return np.ones(len(types), bool)
+        return np.asarray(pc.is_in(types, pa.array(sorted(self.types), pa.string())))
 
     def narrowed(self, table: EventTable) -> EventTable:
         """The same events with the attributes that are needed."""

@@ -15,8 +15,9 @@ from penstock.detection.ordering import leaf_ranks, output_order
 from penstock.engine.composed import Composed, labels_of
 from penstock.engine.found import Found, FoundDefinition
 from penstock.engine.kept import Ints, joined, ranges
+from penstock.engine.taking import are_in_order
 from penstock.engine.texts import Values
-from penstock.events.table import TIME
+from penstock.events.table import TIME, constant
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,18 @@ class Selection:
         return [one for one in self.found.definitions if one.name in self.wanted and len(one.composites)]
 
     @cached_property
+    def is_in_order(self) -> bool:
+        """Whether the composites stand in the order of results as they were found, which most do."""
+        if len(self.definitions) != 1:
+            return not self.definitions
+        one = self.definitions[0].composites
+        return bool(are_in_order(one.hi, one.lo, one.leaf_offsets, one.leaves))
+
+    @cached_property
     def order(self) -> Ints:
         """The rows in the order of results."""
+        if self.is_in_order:
+            return np.arange(len(self))
         counts = np.diff(self._bounds(lambda one: one.leaf_offsets))
         words = [self._all(lambda one, n=n: np.ascontiguousarray(one.words[:, n])) for n in range(3)]  # type: ignore[misc]
         ranks: Ints = np.argsort(np.argsort([one.name.encode() for one in self.definitions]))
@@ -50,22 +61,25 @@ class Selection:
     def types(self) -> pa.Array:
         """The types."""
         names = pa.array([one.name for one in self.definitions], pa.string())
+        if len(names) == 1:
+            return pa.repeat(names[0], len(self))
         return names.take(pa.array(self._each(np.arange(len(names)))[self.order]))
 
     def instants(self, end: str) -> pa.Array:
         """One end of the stamps, ``lo`` or ``hi``."""
-        return pa.array(self._all(lambda one: getattr(one, end))[self.order]).cast(TIME)
+        return pa.array(self._ordered(self._all(lambda one: getattr(one, end)))).cast(TIME)
 
     def ids(self) -> pa.Array:
         """The ids."""
         whole = pa.concat_arrays([one.composites.ids() for one in self.definitions] or [pa.array([], pa.string())])
-        return whole.take(pa.array(self.order))
+        return whole if self.is_in_order else whole.take(pa.array(self.order))
 
     def values(self, attribute: str) -> Values:
         """An attribute's values, null for definitions that have none."""
         some = [self._values(one, attribute) for one in self.definitions]
-        kinds = joined([kinds for kinds, _ in some])[self.order]
-        return Values(kinds.astype(np.int8), joined([bits for _, bits in some])[self.order], self.found.texts)
+        kinds = self._ordered(joined([kinds for kinds, _ in some]))
+        bits = self._ordered(joined([bits for _, bits in some]))
+        return Values(kinds.astype(np.int8, copy=False), bits, self.found.texts)
 
     @staticmethod
     def _values(one: FoundDefinition, attribute: str) -> tuple[NDArray[np.int8], Ints]:
@@ -77,6 +91,9 @@ class Selection:
     def parts(self) -> tuple[Ints, Ints, Ints, Ints]:
         """The parts of all composites: how many each has; owner and number of each part, and which one it was."""
         counts = np.diff(self._bounds(lambda one: one.offsets))
+        if self.is_in_order:
+            owners, rows = self._all(lambda one: one.owners), self._all(lambda one: one.rows)
+            return counts, owners, rows, np.arange(len(rows))
         starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
         which = ranges(starts[self.order], counts[self.order])
         owners, rows = self._all(lambda one: one.owners), self._all(lambda one: one.rows)
@@ -91,12 +108,12 @@ class Selection:
 
     def words(self) -> NDArray[np.uint64]:
         """The digits of the ids, a row for each."""
-        return self._all(lambda one: one.words)[self.order]
+        return self._ordered(self._all(lambda one: one.words))
 
     def labels(self, which: Ints) -> pa.Array:
         """The labels of parts as text, null where there is none."""
         if not any(one.composites.labels.any() for one in self.definitions):
-            return pa.nulls(len(which), pa.string())
+            return constant(None, pa.string(), len(which))
         texts: list[str | None] = []
         codes = []
         for one in self.definitions:
@@ -105,10 +122,16 @@ class Selection:
             texts += [",".join(sorted(labels_of(mask, list(one.labels)))) or None for mask in masks.tolist()]
         return pa.array(texts, pa.string()).take(pa.array(joined(codes)[which]))
 
+    def _ordered(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of all composites in the order of results."""
+        return values if self.is_in_order else values[self.order]
+
     def _all(self, of: Callable[[Composed], NDArray[Any]]) -> NDArray[Any]:
         return joined([of(one.composites) for one in self.definitions])
 
     def _bounds(self, of: Callable[[Composed], Ints]) -> Ints:
+        if len(self.definitions) == 1:
+            return of(self.definitions[0].composites)
         counts = joined([np.diff(of(one.composites)) for one in self.definitions])
         return np.concatenate([[0], np.cumsum(counts)])
 

@@ -45,11 +45,11 @@ def room(wanted_runs, wanted_nodes, L, M):
 
 
 @inlined
-def fan_out(plain, first, last, L, P, F):
+def fan_out(first, last, L, P, F):
     """How many moves one run can make at a place, and how many symbols one move can add."""
     moves = last - first
     parts = 1
-    if plain or not L[m.HEAD][m.HAS_SIDES]:
+    if not L[m.HEAD][m.HAS_SIDES]:
         return moves, parts
     for position in range(L[m.HEAD][m.POSITION_COUNT]):
         row = position * m.POSITION_WIDTH

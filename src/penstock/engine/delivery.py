@@ -12,6 +12,8 @@ from penstock.engine.composed import PRIMITIVE, Composed, Composer
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
 from penstock.engine.values import Pool, constant
+from penstock.errors import DataError
+from penstock.events.cloudevents import to_part
 from penstock.events.event import Event
 from penstock.events.found import Composite
 from penstock.events.records import from_dicts
@@ -89,8 +91,8 @@ class Deliveries:
         for one in composites:
             gathered.add(one)
         first_leaf = self._events.end
-        if gathered.leaves:
-            self._events.add(_table(gathered.leaves.values()))
+        for table in _tables(list(gathered.leaves.values())):
+            self._events.add(table)
         starts: dict[int, int] = {}
         for owner in sorted(gathered.composites):
             starts[owner] = self._stores[owner].end
@@ -138,11 +140,18 @@ class Deliveries:
         return constant(value if plain else format_time(of_datetime(value)), self._pool)
 
 
-def _table(events: Iterable[Event]) -> EventTable:
-    """Events as a table; composites among them that were read keep their parts."""
-    return from_dicts([_record(event) for event in events])
+def _tables(events: Sequence[Event]) -> list[EventTable]:
+    """Events as a table; as one for each where an attribute is of different kinds."""
+    if not events:
+        return []
+    records = [_record(event) for event in events]
+    try:
+        return [from_dicts(records)]
+    except DataError:
+        return [from_dicts([record]) for record in records]
 
 
 def _record(event: Event) -> dict[str, Any]:
     named = {"type": event.type, "source": event.source, "id": event.id, "seq": event.seq}
-    return named | {"lo": event.lo, "hi": event.hi, "data": dict(event.attributes)}
+    parts = {"parts": [to_part(part) for part in event.parts]} if event.parts else {}
+    return named | {"lo": event.lo, "hi": event.hi, "data": {**event.attributes, **parts}}

@@ -98,7 +98,8 @@ class Engine:
         self.batch = BATCH
         self.fetch: Fetch | None = None
         self.begins = self._ends()
-        self._nothing = self._made([[] for _ in self.programs])
+        nothing = tuple(self._definition(number, []) for number in range(len(self.programs)))
+        self._nothing = Found(nothing, self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
 
     def _ends(self) -> tuple[int, list[int]]:
         """The next numbers of events and composites."""
@@ -111,6 +112,10 @@ class Engine:
             for timer in timers_of(program):
                 found[number * RANKS + timer.order] = f"{program.name}/{timer.name}"
         return found
+
+    def labels_elsewhere(self) -> dict[str, frozenset[str]]:
+        """The definitions that are detected elsewhere, with their labels."""
+        return {one.name: frozenset(one.labels) for one in self.composers if one.name in self.division.elsewhere}
 
     def _inline(self) -> None:
         inlined = {n: one for n, one in enumerate(self.composers) if one.name in self.division.inlined}
@@ -128,7 +133,7 @@ class Engine:
             for definition in range(len(self.engines)):
                 self.fetch(definition, [Piece(table, first)], until)
         self.events.add(table)
-        before, start = self.met, 0
+        met_before, start = self.met, 0
         while start < max(len(table), 1):
             end = delivered.boundary(len(table), start + self.batch)
             batch = table.slice(start, end - start)
@@ -137,7 +142,7 @@ class Engine:
             is_last = start >= len(table)
             symbols = self._consume(met, until if is_last else int(batch.field("hi")[-1].as_py()))
             self.batch = batch_after(len(batch), symbols)
-        if self.met == before:
+        if self.met == met_before:
             self.events.drop(table)
         return self._found()
 
@@ -260,18 +265,12 @@ class Engine:
         return made in self.uses[name] or (name in self.any_type and not hidden)
 
     def _found(self) -> Found:
-        begins = self.begins[1]
-        if begins == [store.end for store in self.stores] and not any(self.incomplete):
+        if self._ends()[1] == self.begins[1] and not any(self.incomplete):
             return self._nothing
-        found = self._made(
-            [composed.join(store.since(begin)) for store, begin in zip(self.stores, begins, strict=True)]
-        )
-        self.incomplete, self.timers = [[] for _ in self.programs], [[] for _ in self.programs]
-        return found
-
-    def _made(self, made: list[list[Composed]]) -> Found:
-        """What was made of each definition."""
+        made = [composed.join(store.since(begin)) for store, begin in zip(self.stores, self.begins[1], strict=True)]
         definitions = tuple(self._definition(number, some) for number, some in enumerate(made))
+        self.incomplete = [[] for _ in self.programs]
+        self.timers = [[] for _ in self.programs]
         return Found(definitions, self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
 
     def _definition(self, number: int, made: list[Composed]) -> FoundDefinition:

@@ -16,7 +16,8 @@ from penstock.engine import memory as m
 from penstock.engine.ahead import fan_out, gather, heard_by_starts, next_timer, room
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.lists import add_node, close, end, of_clock, of_run, over, release, set_clock, set_run, touch
-from penstock.engine.moves import holds, is_known, move, move_here
+from penstock.engine.moves import holds, is_known, move
+from penstock.engine.plain import fire_one, step_one
 from penstock.engine.pointers import layout_of, memory_of, pointer, prefetch
 
 DONE, GROW, FULL = range(3)
@@ -26,11 +27,11 @@ AHEAD = 4
 
 
 @inlined
-def in_sets(plain, mask, at, L, M, P, X, head, instance):
+def in_sets(mask, at, L, M, P, X, head, instance):
     """Whether a symbol is in one of the sets of a mask."""
     found = P[at * m.PLACE_WIDTH + m.SETS] & mask
-    if plain or found == 0:
-        return found != 0
+    if found == 0:
+        return False
     return found & L[m.HEAD][m.PLAIN_SETS] != 0 or passes(found, at, L, M, P, X, head, instance)
 
 
@@ -47,16 +48,14 @@ def passes(sets, at, L, M, P, X, head, instance):
 
 
 @inlined
-def in_label(plain, position, at, L, M, P, X, head, instance):
+def in_label(position, at, L, M, P, X, head, instance):
     """Whether a position matches a symbol."""
     row = position * m.POSITION_WIDTH
     label = L[m.POSITIONS][row + m.POSITION_LABEL]
     if L[m.POSITIONS][row + m.POSITION_NEGATED]:
         written = L[m.POSITIONS][row + m.POSITION_WRITTEN]
-        return in_sets(plain, written, at, L, M, P, X, head, instance) and not in_sets(
-            plain, label, at, L, M, P, X, head, instance
-        )
-    return in_sets(plain, label, at, L, M, P, X, head, instance)
+        return in_sets(written, at, L, M, P, X, head, instance) and not in_sets(label, at, L, M, P, X, head, instance)
+    return in_sets(label, at, L, M, P, X, head, instance)
 
 
 @compiled
@@ -92,7 +91,7 @@ def move_together(run, option, first, last, bit, choice, remaining, base, instan
                 number = P[at * m.PLACE_WIDTH + m.SIDE]
                 for part in range(F[F[m.SIDE_FIRST] + number], F[F[m.SIDE_LAST] + number]):
                     symbol, identity = F[F[m.PART_SYMBOL] + part], F[F[m.PART_IDENTITY] + part]
-                    head = add_node(False, symbol, identity, F[F[m.PART_LABELS] + part] | labels, head, M)
+                    head = add_node(symbol, identity, F[F[m.PART_LABELS] + part] | labels, head, M)
         move(run, option, lo, hi, head, left, instance, place, L, M, X)
         side = sides - 1
         while side >= 0:
@@ -117,12 +116,6 @@ def next_choice(first, last, bit, base, P):
 
 @compiled
 def meet(run, first, last, started, may_move, instance, place, L, M, P, F, X):
-    """The same as `meet_here`, for all programs."""
-    return meet_here(False, run, first, last, started, may_move, instance, place, L, M, P, F, X)
-
-
-@inlined
-def meet_here(plain, run, first, last, started, may_move, instance, place, L, M, P, F, X):
     """What a run does at a place: it ignores it, moves, or fails. One that may not move stays where it would."""
     here = of_run(run, m.STATE, M) * m.STATE_WIDTH
     first_option, last_option = L[m.STATES][here + m.STATE_FIRST], L[m.STATES][here + m.STATE_LAST]
@@ -135,7 +128,7 @@ def meet_here(plain, run, first, last, started, may_move, instance, place, L, M,
         row = position * m.POSITION_WIDTH
         strong = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_STRONG] and started
         bit = L[m.POSITIONS][row + m.POSITION_SIDE]
-        if not plain and bit >= 0:
+        if bit >= 0:
             sides = L[m.POSITIONS][row + m.POSITION_SIDES]
             waiting = L[m.STATES][here + m.STATE_WAITING]
             remaining = of_run(run, m.REMAINING, M) if waiting else (1 << sides) - 1
@@ -152,7 +145,7 @@ def meet_here(plain, run, first, last, started, may_move, instance, place, L, M,
                     too_early = True
             continue
         for at in range(first, last):
-            if in_label(plain, position, at, L, M, P, X, head, instance):
+            if in_label(position, at, L, M, P, X, head, instance):
                 symbol = at * m.PLACE_WIDTH
                 if strong and not previous < P[symbol + m.BEGINS]:
                     too_early = True
@@ -161,12 +154,9 @@ def meet_here(plain, run, first, last, started, may_move, instance, place, L, M,
                     return IGNORES
                 moved = True
                 labels = L[m.POSITIONS][row + m.POSITION_LABELS]
-                more = add_node(plain, P[symbol + m.PLACE_SYMBOL], P[symbol + m.IDENTITY], labels, head, M)
+                more = add_node(P[symbol + m.PLACE_SYMBOL], P[symbol + m.IDENTITY], labels, head, M)
                 lo, hi = P[symbol + m.BEGINS], P[symbol + m.INSTANT]
-                if plain:
-                    move_here(plain, run, option, lo, hi, more, 0, instance, place, L, M, X)
-                else:
-                    move(run, option, lo, hi, more, 0, instance, place, L, M, X)
+                move(run, option, lo, hi, more, 0, instance, place, L, M, X)
     if moved:
         return MOVES
     if too_early:
@@ -179,13 +169,13 @@ def meet_here(plain, run, first, last, started, may_move, instance, place, L, M,
                 heard = L[m.POSITIONS][row + m.POSITION_WRITTEN]
                 if started:
                     heard |= L[m.POSITIONS][row + m.POSITION_SCOPE]
-                if in_sets(plain, heard, at, L, M, P, X, head, instance):
+                if in_sets(heard, at, L, M, P, X, head, instance):
                     return FAILS
     return IGNORES
 
 
 @inlined
-def tick(plain, run, timer, at, instance, place, L, M, X):
+def tick(run, timer, at, instance, place, L, M, X):
     """A run's own timer fires: it moves the run, or fails it."""
     here = of_run(run, m.STATE, M) * m.STATE_WIDTH
     set_clock(run, timer, m.NONE, L, M)
@@ -194,11 +184,7 @@ def tick(plain, run, timer, at, instance, place, L, M, X):
         position = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_POSITION]
         if (L[m.POSITIONS][position * m.POSITION_WIDTH + m.POSITION_TICKS] >> timer) & 1:
             outcome = MOVES
-            head = of_run(run, m.HEAD_NODE, M)
-            if plain:
-                move_here(plain, run, option, at, at, head, 0, instance, place, L, M, X)
-            else:
-                move(run, option, at, at, head, 0, instance, place, L, M, X)
+            move(run, option, at, at, of_run(run, m.HEAD_NODE, M), 0, instance, place, L, M, X)
     return outcome
 
 
@@ -222,9 +208,9 @@ def remove(run, following, instance, M):
 
 
 @inlined
-def stay(plain, run, following, now, instance, L, M):
+def stay(run, following, now, instance, L, M):
     """A run stays as it is, unless an equal one is at this place."""
-    if not plain and not L[m.HEAD][m.DISTINCT_RUNS] and of_run(run, m.PREVIOUS, M) == now and is_known(run, L, M):
+    if not L[m.HEAD][m.DISTINCT_RUNS] and of_run(run, m.PREVIOUS, M) == now and is_known(run, L, M):
         remove(run, following, instance, M)
     else:
         M[m.COUNTS][m.TAIL] = run
@@ -251,12 +237,6 @@ def give_up(run, reason, following, now, instance, L, M):
 
 @compiled
 def step(instance, first, last, now, place, L, M, P, F, X):
-    """The same as `step_here`, for all programs."""
-    step_here(False, instance, first, last, now, place, L, M, P, F, X)
-
-
-@inlined
-def step_here(plain, instance, first, last, now, place, L, M, P, F, X):
     """One place, for one instance: every run moves, fails or ignores it, and starts are made."""
     sets = 0
     for at in range(first, last):
@@ -266,7 +246,7 @@ def step_here(plain, instance, first, last, now, place, L, M, P, F, X):
         let_go(instance, now, L, M)
         M[m.COUNTS][m.TAIL] = -1
     row = instance * m.INSTANCE_WIDTH
-    chronicle = not plain and L[m.HEAD][m.CONTEXT] == m.CHRONICLE
+    chronicle = L[m.HEAD][m.CONTEXT] == m.CHRONICLE
     used = False
     run = M[m.INSTANCES][row + m.FIRST_RUN]
     while run >= 0:
@@ -278,17 +258,14 @@ def step_here(plain, instance, first, last, now, place, L, M, P, F, X):
                 give_up(run, reason, following, now, instance, L, M)
             else:
                 gone_on, allowed = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.ALLOWED]
-                if plain:
-                    outcome = meet_here(plain, run, first, last, True, True, instance, place, L, M, P, F, X)
-                else:
-                    outcome = meet(run, first, last, True, not used, instance, place, L, M, P, F, X)
+                outcome = meet(run, first, last, True, not used, instance, place, L, M, P, F, X)
                 if outcome == IGNORES:
-                    stay(plain, run, following, now, instance, L, M)
+                    stay(run, following, now, instance, L, M)
                 else:
                     used = used or (chronicle and outcome == MOVES)
                     leave(run, outcome, gone_on, allowed, following, now, instance, L, M)
         else:
-            stay(plain, run, following, now, instance, L, M)
+            stay(run, following, now, instance, L, M)
         run = following
     for number in range(L[m.HEAD][m.STARTS]):
         start = L[m.HEAD][L[m.HEAD][m.START_STATES] + number]
@@ -296,10 +273,7 @@ def step_here(plain, instance, first, last, now, place, L, M, P, F, X):
         if dead or not L[m.STATES][start * m.STATE_WIDTH + m.STATE_START_INTEREST] & sets:
             continue
         prepare_start(start, M)
-        if plain:
-            outcome = meet_here(plain, 0, first, last, False, True, instance, place, L, M, P, F, X)
-        else:
-            outcome = meet(0, first, last, False, not used, instance, place, L, M, P, F, X)
+        outcome = meet(0, first, last, False, not used, instance, place, L, M, P, F, X)
         if outcome == MOVES:
             used = used or chronicle
             close(-1, instance, M)
@@ -307,8 +281,7 @@ def step_here(plain, instance, first, last, now, place, L, M, P, F, X):
         elif outcome == FAILS and not L[m.HEAD][m.RESTART]:
             M[m.INSTANCES][row + m.DEAD] |= 1 << number
             touch(instance, M)
-    if not plain:
-        settle(instance, now, L, M)
+    settle(instance, now, L, M)
 
 
 @inlined
@@ -390,8 +363,8 @@ def look_back(first_instance, last_instance, count, layout, memory, places, part
                     break
 
 
-@inlined
-def fire(plain, instance, timer, at, L, M, X):
+@compiled
+def fire(instance, timer, at, L, M, X):
     """A timer's place, for one instance."""
     begin(at, M)
     if L[m.HEAD][m.AGE] >= 0:
@@ -406,13 +379,12 @@ def fire(plain, instance, timer, at, L, M, X):
                 give_up(run, reason, following, at, instance, L, M)
             else:
                 gone_on, allowed = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.ALLOWED]
-                outcome = tick(plain, run, timer, at, instance, -1 - timer, L, M, X)
+                outcome = tick(run, timer, at, instance, -1 - timer, L, M, X)
                 leave(run, outcome, gone_on, allowed, following, at, instance, L, M)
         else:
-            stay(plain, run, following, at, instance, L, M)
+            stay(run, following, at, instance, L, M)
         run = following
-    if not plain:
-        settle(instance, at, L, M)
+    settle(instance, at, L, M)
 
 
 @compiled
@@ -434,8 +406,7 @@ def advance(until, first_instance, instances, widest, count, layout, memory, pla
 def consume(plain, until, first_instance, instances, widest, count, L, M, P, F, X):
     """The same, over pointers.
 
-    ``plain`` is said by a constant wherever it is known, so that what no plain program needs (see `memory`) is left
-    out of the code that is made for plain ones: the rules are the same.
+    ``plain`` is said by a constant, so that code is made for plain programs apart from that for all.
     """
     counts = M[m.COUNTS]
     while True:
@@ -490,7 +461,11 @@ def fire_before(plain, now, widest, L, M, X):
         if not room(wanted, wanted, L, M):
             return False
         M[m.QUEUE_ENDS][2 * timer] = first + 1
-        fire(plain, instance, timer, due, L, M, X)
+        if plain:
+            M[m.COUNTS][m.NOW] = due
+            fire_one(instance, timer, due, L, M, X)
+        else:
+            fire(instance, timer, due, L, M, X)
 
 
 @inlined
@@ -506,13 +481,14 @@ def offer_each(plain, first, last, now, widest, L, M, P, F, X):
         if live == 0 and not heard_by_starts(at, stop, L, P):
             at = stop
             continue
-        moves, parts = fan_out(plain, at, stop, L, P, F)
+        moves, parts = (1, 1) if plain and stop == at + 1 else fan_out(at, stop, L, P, F)
         wanted = (live + L[m.HEAD][m.STARTS]) * moves * widest + 1
         if not room(wanted, wanted * parts, L, M):
             M[m.COUNTS][m.RESUME] = at
             return GROW
-        if plain:
-            step_here(plain, instance, at, stop, now, P[at * m.PLACE_WIDTH + m.PLACE], L, M, P, F, X)
+        if plain and stop == at + 1:
+            M[m.COUNTS][m.NOW] = now
+            step_one(instance, at, L, M, P, X)
         else:
             step(instance, at, stop, now, P[at * m.PLACE_WIDTH + m.PLACE], L, M, P, F, X)
         at = stop
@@ -526,7 +502,7 @@ def offer_all(first, last, first_instance, instances, now, widest, L, M, P, F, X
     while common < last and P[common * m.PLACE_WIDTH + m.INSTANCE] < 0:
         common += 1
     begin_at = max(first_instance, M[m.COUNTS][m.RESUME])
-    moves, parts = fan_out(False, first, last, L, P, F)
+    moves, parts = fan_out(first, last, L, P, F)
     startable = heard_by_starts(first, common, L, P)
     place = P[first * m.PLACE_WIDTH + m.PLACE]
     for instance in range(begin_at, instances):

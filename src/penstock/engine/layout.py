@@ -172,6 +172,7 @@ class Tables:
             m.POSITION_LAST: last[1:],
             m.POSITION_GUARDS: [_union(max(end, 0) | guards for end, guards, _ in one) for one in follow],
         }
+        option_rows |= self.plain_options(options, position_rows, follow, state_rows[m.STATE_HEARS])
         alternative_rows: dict[int, Any] = {
             m.ALTERNATIVE_END: [end for end, _, _ in flat],
             m.ALTERNATIVE_GUARDS: [guards for _, guards, _ in flat],
@@ -186,6 +187,37 @@ class Tables:
             m.rows(m.ALTERNATIVE_WIDTH, alternative_rows),
             widest=max((len(some) for some, _ in states), default=1) * max((len(one) for one in follow), default=1),
         )
+
+    @staticmethod
+    def plain_options(
+        options: list[Option],
+        positions: dict[int, Any],
+        follow: list[list[tuple[int, int, list[int]]]],
+        hears: list[int],
+    ) -> dict[int, Any]:
+        """What plain programs need of options, beside them."""
+        ends = [any(end == 0 for end, _, _ in one) for one in follow]
+        targets = [max((reached[0] for _, _, reached in one), default=-1) for one in follow]
+        own = {
+            m.OPTION_LABEL: positions[m.POSITION_LABEL],
+            m.OPTION_NEGATED: positions[m.POSITION_NEGATED],
+            m.OPTION_WRITTEN: positions[m.POSITION_WRITTEN],
+            m.OPTION_TICKS: positions[m.POSITION_TICKS],
+            m.OPTION_SETS: positions[m.POSITION_SETS],
+            m.OPTION_LIMITS: positions[m.POSITION_LIMITS],
+            m.OPTION_LABELS: positions[m.POSITION_LABELS],
+            m.OPTION_ENDS: ends,
+            m.OPTION_TARGET: targets,
+            m.OPTION_HEARS: [hears[target] if target >= 0 else 0 for target in targets],
+        }
+        scopes, limits = positions[m.POSITION_SCOPE], positions[m.POSITION_LIMITS]
+        found: dict[int, Any] = {
+            column: [values[option.position] for option in options] for column, values in own.items()
+        }
+        heard = zip(found[m.OPTION_WRITTEN], options, strict=True)
+        found[m.OPTION_HEARD] = [written | scopes[option.position] for written, option in heard]
+        found[m.OPTION_INSIDE] = [limits[option.position] & ~_mask(option.enters) for option in options]
+        return found
 
     def residual(self, condition: Any) -> Any:
         """What of a set's filter must be asked of each run: all but the plain part and the key's equalities."""

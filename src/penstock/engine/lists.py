@@ -38,22 +38,16 @@ def same_nodes(a, b, M):
 
 
 @inlined
-def add_node(plain, symbol, identity, labels, parent, M):
-    """A list with one more symbol; its hash tells symbols apart by what never changes, their identity.
-
-    In plain programs no two lists are ever compared, and there is none.
-    """
+def add_node(symbol, identity, labels, parent, M):
+    """A list with one more symbol; its hash tells symbols apart by what never changes, their identity."""
     node = M[m.COUNTS][m.NODE_COUNT]
     M[m.COUNTS][m.NODE_COUNT] = node + 1
     row = node * m.NODE_WIDTH
+    before = of_node(parent, m.HASH, M) if parent >= 0 else 0
     M[m.NODES][row + m.SYMBOL] = symbol
     M[m.NODES][row + m.LABELS] = labels
     M[m.NODES][row + m.PARENT] = parent
-    if plain:
-        M[m.NODES][row + m.HASH] = 0
-    else:
-        before = of_node(parent, m.HASH, M) if parent >= 0 else 0
-        M[m.NODES][row + m.HASH] = mix(mix(identity, labels), before)
+    M[m.NODES][row + m.HASH] = mix(mix(identity, labels), before)
     return node
 
 

@@ -27,12 +27,16 @@ HEAD, STATES, OPTIONS, POSITIONS, ALTERNATIVES = range(5)
     CODE, PLAIN,
 ) = range(27)  # fmt: skip
 # A program is PLAIN that has no conditions to ask of runs, no sides, no selected values and no equal runs, and whose
-# runs neither use each other up nor are limited or reported. Its nodes and composites need no hashes, and have none.
+# runs neither use each other up nor are limited or reported. So the hashes of its nodes and composites mean nothing.
 STATE_WIDTH = 16
 STATE_FIRST, STATE_LAST, STATE_HEARS, STATE_INTEREST, STATE_START_INTEREST, STATE_STRONG, STATE_WAITING, STATE_KIND, \
     STATE_UNBOUNDED = range(9)  # fmt: skip
-OPTION_WIDTH = 4
-OPTION_POSITION, OPTION_STRONG, OPTION_ENTERS = range(3)
+OPTION_WIDTH = 16
+# All from OPTION_LABEL on says of the position, and of the one state that may follow it, what plain programs need.
+(
+    OPTION_POSITION, OPTION_STRONG, OPTION_ENTERS, OPTION_LABEL, OPTION_NEGATED, OPTION_WRITTEN, OPTION_HEARD,
+    OPTION_TICKS, OPTION_SETS, OPTION_LIMITS, OPTION_INSIDE, OPTION_LABELS, OPTION_ENDS, OPTION_TARGET, OPTION_HEARS,
+) = range(15)  # fmt: skip
 POSITION_WIDTH = 16
 (
     POSITION_LABEL, POSITION_WRITTEN, POSITION_SCOPE, POSITION_NEGATED, POSITION_SIDE, POSITION_SIDES, POSITION_TICKS,

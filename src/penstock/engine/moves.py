@@ -74,7 +74,7 @@ def same_runs(a, b, L, M):
 
 
 @inlined
-def make(plain, instance, lo, hi, head, place, L, M, X):
+def make(instance, lo, hi, head, place, L, M, X):
     """A composite, unless an equal one was made at this instant; where those of a place are united, at this place."""
     made = M[m.COUNTS][m.MADE_COUNT]
     row = made * m.MADE_WIDTH
@@ -83,13 +83,13 @@ def make(plain, instance, lo, hi, head, place, L, M, X):
     M[m.MADE][row + m.MADE_HI] = hi
     M[m.MADE][row + m.MADE_NODE] = head
     M[m.MADE][row + m.MADE_PLACE] = place
-    if not plain and not L[m.HEAD][m.DISTINCT_RUNS]:
+    if not L[m.HEAD][m.DISTINCT_RUNS]:
         unites = L[m.HEAD][m.CONTEXT] == m.CUMULATIVE
         since = M[m.COUNTS][m.SINCE]
         if is_made(made, max(since, M[m.COUNTS][m.TAKEN]) if unites else since, unites, M):
             return
         link_made(made, M)
-    if not plain and L[m.HEAD][m.SELECTS] > 0:
+    if L[m.HEAD][m.SELECTS] > 0:
         select(made, head, instance, L, M, X)
     M[m.COUNTS][m.MADE_COUNT] = made + 1
 
@@ -158,12 +158,6 @@ def select(made, head, instance, L, M, X):
 
 @compiled
 def move(run, option, lo, hi, head, remaining, instance, place, L, M, X):
-    """The same as `move_here`, for all programs."""
-    move_here(False, run, option, lo, hi, head, remaining, instance, place, L, M, X)
-
-
-@inlined
-def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M, X):
     """A run goes on through an option: limits, composite, and a new run for each alternative of what follows."""
     position = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_POSITION]
     row = position * m.POSITION_WIDTH
@@ -181,16 +175,16 @@ def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M
     M[m.COUNTS][m.ALLOWED] += 1
     span = min(lo, of_run(run, m.LO, M)) if started else lo
     began = of_run(run, m.BEGAN, M) & ~1 if started else 2 * hi
-    if not plain and remaining:
+    if remaining:
         waits = L[m.STATES][of_run(run, m.STATE, M) * m.STATE_WIDTH + m.STATE_WAITING]
         base = of_run(run, m.BASE, M) if waits else of_run(run, m.PREVIOUS, M)
         if not waits and not L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_STRONG]:
             base = m.NONE
         waiting = L[m.POSITIONS][row + m.POSITION_WAITING]
-        arrive(plain, run, row, waiting, hi, span, began, head, remaining, base, instance, started, L, M, X)
+        arrive(run, row, waiting, hi, span, began, head, remaining, base, instance, started, L, M, X)
         return
     truths = 0
-    asked = 0 if plain else L[m.POSITIONS][row + m.POSITION_GUARDS]
+    asked = L[m.POSITIONS][row + m.POSITION_GUARDS]
     guard = 0
     while asked >> guard:
         if (asked >> guard) & 1 and holds(m.GUARD_CODE, guard, 0, head, instance, L, M, X):
@@ -201,11 +195,11 @@ def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M
         if end >= 0 and end & truths == end:
             began |= 1
             M[m.COUNTS][m.GONE_ON] += 1
-            make(plain, instance, span, hi, head, place, L, M, X)
+            make(instance, span, hi, head, place, L, M, X)
             break
     for one in range(L[m.POSITIONS][row + m.POSITION_FIRST], L[m.POSITIONS][row + m.POSITION_LAST]):
         way = one * m.ALTERNATIVE_WIDTH
-        guards = 0 if plain else L[m.ALTERNATIVES][way + m.ALTERNATIVE_GUARDS]
+        guards = L[m.ALTERNATIVES][way + m.ALTERNATIVE_GUARDS]
         index = 0
         bit = 0
         guard = 0
@@ -216,11 +210,11 @@ def move_here(plain, run, option, lo, hi, head, remaining, instance, place, L, M
             guard += 1
         target = L[m.HEAD][L[m.HEAD][m.STATE_TABLE] + L[m.ALTERNATIVES][way + m.ALTERNATIVE_STATES] + index]
         if target >= 0:
-            arrive(plain, run, row, target, hi, span, began, head, 0, m.NONE, instance, started, L, M, X)
+            arrive(run, row, target, hi, span, began, head, 0, m.NONE, instance, started, L, M, X)
 
 
 @inlined
-def arrive(plain, run, position, target, hi, span, began, head, remaining, base, instance, started, L, M, X):
+def arrive(run, position, target, hi, span, began, head, remaining, base, instance, started, L, M, X):
     """The new run that waits in ``target``, with the timers and limits that it has there."""
     M[m.COUNTS][m.GONE_ON] += 1
     fresh = take_row(M)
@@ -246,7 +240,7 @@ def arrive(plain, run, position, target, hi, span, began, head, remaining, base,
             set_clock(fresh, timer, at, L, M)
     for limit in range(L[m.HEAD][m.LIMITS]):
         set_clock(fresh, timers + limit, M[m.SCRATCH][limit], L, M)
-    if not plain and not L[m.HEAD][m.DISTINCT_RUNS] and is_known(fresh, L, M):
+    if not L[m.HEAD][m.DISTINCT_RUNS] and is_known(fresh, L, M):
         release(fresh, M)
         return
     link(fresh, instance, M)

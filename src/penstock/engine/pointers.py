@@ -47,6 +47,18 @@ def word_at(typing_context, address):
     return types.uint64(types.int64), generate
 
 
+@intrinsic
+def put_word(typing_context, address, word):
+    """Writes eight bytes at an address."""
+
+    def generate(context, builder, signature, arguments):
+        stored = builder.store(arguments[1], builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()))
+        stored.align = 1
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.uint64), generate
+
+
 @compiled
 def layout_of(arrays):
     """Pointers to the arrays of a layout."""

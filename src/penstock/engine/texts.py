@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 
 from penstock.engine import vm
 from penstock.engine.hashes import hash_texts, start_sources
+from penstock.engine.taking import WORD, add_up, copy_texts, measure_texts
 from penstock.engine.values import Pool
+from penstock.errors import DataError
 from penstock.events import found
 from penstock.events.digest import START, absorbed
 from penstock.events.table import TIME
@@ -99,14 +102,34 @@ def source_starts(sources: pa.Array) -> Words:
 
 def put_hashes(texts: pa.Array, rows: Ints, where: Ints, codes: NDArray[np.int32], starts: Words, lanes: Lanes) -> None:
     """Puts hashes of some rows of texts ``where`` they belong; each begins with the start that its code says."""
-    hash_texts(rows, where, codes, starts, *_flat(texts), lanes)
+    hash_texts(rows, where, codes, starts, *flat(texts), lanes)
 
 
-def _flat(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+def flat(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Where each text begins and ends, and the bytes of all."""
     _, offsets, data = texts.buffers()
     bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1] if offsets else _NO_BOUNDS
     return bounds, np.frombuffer(data, np.uint8) if data else _NO_BYTES
+
+
+def taken_texts(pieces: Sequence[tuple[pa.Array, Ints, Ints]], count: int) -> pa.Array:
+    """Rows of columns of text without nulls, each ``where`` it belongs; together they fill one column.
+
+    >>> one, two = pa.array(["a", "bc"]), pa.array(["d"])
+    >>> taken_texts([(one, np.array([1, 0]), np.array([0, 2])), (two, np.array([0]), np.array([1]))], 3).to_pylist()
+    ['bc', 'd', 'a']
+    """
+    ends = np.zeros(count + 1, np.int32)
+    columns = [(rows, where, *flat(texts)) for texts, rows, where in pieces]
+    for rows, where, bounds, _ in columns:
+        measure_texts(rows, where, bounds, ends)
+    total = add_up(ends)
+    if total > np.iinfo(np.int32).max:
+        raise DataError("what was found has more text than a column can hold", hint="detect in several stretches")
+    data = np.empty(total + WORD, np.uint8)
+    for rows, where, bounds, letters in columns:
+        copy_texts(len(columns) == 1, rows, where, bounds, letters, ends, data)
+    return pa.StringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(data))
 
 
 _NO_BOUNDS = np.frombuffer(bytes(4), np.int32)

@@ -94,7 +94,7 @@ def unite_rows(target, first, last, L, M, X):
         while at < count and identities[order[at]] == identity:
             labels |= of_node(nodes[order[at]], m.LABELS, M)
             at += 1
-        head = add_node(False, of_node(node, m.SYMBOL, M), identity, labels, head, M)
+        head = add_node(of_node(node, m.SYMBOL, M), identity, labels, head, M)
     instance = M[m.MADE][target * m.MADE_WIDTH + m.MADE_INSTANCE]
     M[m.MADE][target * m.MADE_WIDTH + m.MADE_LO] = lo
     M[m.MADE][target * m.MADE_WIDTH + m.MADE_NODE] = head

@@ -27,7 +27,7 @@ from penstock.events.naming import absent, field_columns, is_own
 from penstock.events.origin import BadRows, OnBad, Origin, origin_of
 from penstock.events.stamps import Span, stamps, unread
 from penstock.events.table import NAME, EventTable, constant, make_table
-from penstock.events.texts import shortest
+from penstock.events.texts import has_empty
 
 
 def from_arrow(
@@ -198,7 +198,7 @@ class _Reading:
 
     def _id(self, name: str) -> pa.Array:
         texts = as_text(name, _column(self.data, name))
-        if shortest(texts) > 0:
+        if not has_empty(texts):
             return texts
         return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
 

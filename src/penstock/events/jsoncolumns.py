@@ -21,7 +21,7 @@ from penstock.events.instants import Instants, of_column, of_texts
 from penstock.events.mapping import Columns
 from penstock.events.stamps import stamps
 from penstock.events.table import EventTable, constant, make_table
-from penstock.events.texts import shortest
+from penstock.events.texts import has_empty
 from penstock.events.uniform import IGNORED, has_known_keys
 
 _SAMPLE = 1000
@@ -118,13 +118,13 @@ def _named(column: pa.Array) -> pa.Array:
 
 def _type(column: pa.Array) -> pa.Array:
     texts = as_text("type", _named(column))
-    _require(shortest(texts) > 0)
+    _require(not has_empty(texts))
     return texts
 
 
 def _id(column: pa.Array) -> pa.Array:
     texts = as_text("id", _named(column))
-    return texts if shortest(texts) else pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    return texts if not has_empty(texts) else pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
 
 
 def _counted(column: pa.Array) -> pa.Array:

@@ -40,6 +40,17 @@ def ordered(table: EventTable) -> tuple[EventTable, int]:
     return table.take(order[kept]), len(order) - int(kept.sum())
 
 
+def without_repeats(table: EventTable) -> tuple[EventTable, int]:
+    """The same events without repeated ones, as `ordered` leaves them out, and how many those were; in any order.
+
+    >>> from penstock.events.records import from_dicts
+    >>> table, repeated = without_repeats(from_dicts([{"type": "A", "id": "1", "time": 5}] * 2))
+    >>> len(table), repeated
+    (1, 1)
+    """
+    return ordered(table) if len(_repeated(table)[0]) else (table, 0)
+
+
 def weakly_sorted(table: EventTable) -> EventTable:
     """The events in the weak order, repeated ones too; those that are equal there stay in their order.
 

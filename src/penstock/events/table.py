@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import mmap
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -43,9 +43,8 @@ KINDS = {
 }
 """The types of attribute columns, with their names in errors."""
 Where = Callable[[int], str]
-_FEW = 1 << 20
-_ZEROS = pa.py_buffer(np.zeros(_FEW, np.int64))
-"""The bytes of all constant columns that are not very long. They are never written, so they take no memory."""
+_ZEROS = [mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)]
+"""The bytes of all constant columns, longer ones behind shorter ones."""
 
 
 class EventTable:
@@ -124,6 +123,10 @@ class EventTable:
         attributes = [change(_one(column)) for column in self.attributes.columns]
         return EventTable(fields, pa.table(attributes, schema=self.attributes.schema), self.fixed)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Arrow would send all bytes behind a column, also those of rows that are not in it.
+        return _received, (_sent(self.fields), _sent(self.attributes), self.fixed)
+
     def record(self, row: int) -> Event:
         """The event in a row, as a Python object.
 
@@ -145,6 +148,17 @@ class EventTable:
                     data[row][name] = value
         rows = zip(*(self.field(name).to_pylist() for name in NAMES), data, strict=True)
         return [_event(*row) for row in rows]
+
+
+def _sent(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _received(fields: bytes, attributes: bytes, fixed: bool) -> EventTable:
+    return EventTable(pa.ipc.open_stream(fields).read_all(), pa.ipc.open_stream(attributes).read_all(), fixed)
 
 
 def _event(
@@ -238,18 +252,30 @@ def constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
     >>> constant("door-1", NAME, 2).to_pylist(), constant(None, pa.int64(), 1).to_pylist()
     (['door-1', 'door-1'], [None])
     """
-    zeros = _ZEROS if length < _FEW else pa.py_buffer(np.zeros(length + 1, np.int64))
+    zeros = _zeros(length)
     if pa.types.is_dictionary(kind):
         indices = pa.Array.from_buffers(pa.int32(), length, [None, zeros], null_count=0)
         return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()))
+    if value is None and pa.types.is_list(kind):
+        inside = [pa.array([], kind.value_type)]
+        return pa.Array.from_buffers(kind, length, [zeros, zeros], null_count=length, children=inside)
     if value is None and kind not in (pa.string(), pa.bool_()) and not pa.types.is_primitive(kind):
         return pa.nulls(length, kind)
     if value is None:
         data = [zeros, zeros, pa.py_buffer(b"")] if kind == pa.string() else [zeros, zeros]
         return pa.Array.from_buffers(kind, length, data, null_count=length)
+    if value == "":
+        return pa.Array.from_buffers(kind, length, [None, zeros, pa.py_buffer(b"")], null_count=0)
     if value is False:
         return pa.Array.from_buffers(kind, length, [None, zeros], null_count=0)
     return pa.repeat(pa.scalar(value, kind), length)
+
+
+def _zeros(length: int) -> pa.Buffer:
+    """Bytes enough for a column of zeros. They are never written, so they take no memory."""
+    if length >= len(_ZEROS[-1]) // 8:
+        _ZEROS.append(mmap.mmap(-1, 16 * (length + 1), flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ))
+    return pa.py_buffer(_ZEROS[-1])
 
 
 def concat(tables: Sequence[EventTable], where: Sequence[Where] | None = None) -> EventTable:

@@ -65,10 +65,26 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Place:
-    """A site where a detector runs or ran: what it found there comes after number ``after`` of the site's stream."""
+    """A site where a detector runs or ran: what it found there comes after number ``after`` of the site's stream.
+
+    Before it came, it had published up to some numbers at other sites. Its promises there count only for those who have
+    read these.
+    """
 
     site: str
     after: int
+    before: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Places:
+    """All sites where a detector runs or ran, each once, the last one last."""
+
+    places: tuple[Place, ...] = ()
+
+    def moved(self, place: Place) -> Places:
+        """With one more; where the detector was before, it is again."""
+        return Places((*(one for one in self.places if one.site != place.site), place))
 
 
 @dataclass
@@ -105,7 +121,7 @@ class View:
         if form is None:
             rows.pop(name, None)
         elif table == "places":
-            rows[name] = tuple(Place(str(site), int(after)) for site, after in form.items())
+            rows[name] = from_json(Places, form).places
         else:
             rows[name] = int(form) if table == "origins" else form
 

@@ -197,7 +197,7 @@ class _Division:
 
     def factored(self, here: x.Expression, place: _Place) -> x.Atom | None:
         """What waits for the composites of a part, if it may be factored out and is wanted."""
-        if isinstance(here, x.Atom):
+        if _is_event(here):
             return None
         why = self.refusal(here, place)
         if why is not None:
@@ -273,6 +273,12 @@ class _Division:
         if any(id(one) not in own for one in self.timings[: len(timings)]):
             return "other timers come before those in it, where they fire at one instant"
         return None
+
+
+def _is_event(here: x.Expression) -> bool:
+    """Whether a part is one event, which needs no detector."""
+    wrapped = isinstance(here, x.Labelled | x.Within | x.Scope) and _is_event(here.body)
+    return isinstance(here, x.Atom) or wrapped
 
 
 def _in_order(body: x.Expression) -> list[x.Timing]:

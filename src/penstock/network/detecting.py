@@ -6,18 +6,22 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from penstock.brokers.protocol import Message
 from penstock.brokers.wire import lines_of, read_lines, to_json
 from penstock.detection.composites import Composites
 from penstock.detection.detector import Detector as Detecting
-from penstock.detection.output import cloudevent
+from penstock.detection.wire import from_record
 from penstock.errors import DataError
 from penstock.events.instant import instant
 from penstock.events.times import EARLIEST
 from penstock.network.directory import Detector, EventType
+from penstock.network.hosting import detecting
 from penstock.network.schemas import acceptable
+from penstock.network.shape import division_of
 
+_PROMISED = "promised"
 MOST = 20_000
 """So many records are detected in at a time, so that others get their turn."""
 
@@ -55,7 +59,7 @@ class Outcome:
     """What some messages led to: composites, each with its id and as a message's body, and how far the input is."""
 
     found: list[tuple[str, bytes]] = field(default_factory=list)
-    progress: int | None = None
+    frontier: int | None = None
     late: int = 0
 
 
@@ -66,58 +70,55 @@ class Work:
         self.record = record
         self.detecting = detecting
         self.types = types
-        heard = {one.type for one in record.events}
-        self._heard = None if "*" in heard else heard
         self.rejected: Counter[str] = Counter()
+        self.repeated = 0
         self.events = 0
+        self._promised: dict[str, int] = {}
         self._pages: dict[str, bytes] = {}
 
     @classmethod
     def begin(cls, record: Detector, types: Mapping[str, EventType], clock: Callable[[], int]) -> Work:
         """A detector that has seen nothing."""
-        options = record.options
-        detecting = Detecting(
-            record.pattern,
-            policy=options.policy,
-            sources=record.sources,
-            context=options.context,
-            restart=options.restart,
-            zone=options.zone,
-            carry=options.carry if options.carry in ("all", "none") else options.carry.split(","),
-            only=record.gives,
-            clock=clock,
-        )
-        return cls(record, detecting, types)
+        return cls(record, detecting(record, clock), types)
 
     @classmethod
     def restore(
         cls, record: Detector, pages: Mapping[str, bytes], types: Mapping[str, EventType], clock: Callable[[], int]
     ) -> Work:
         """The detector whose pages these are."""
-        work = cls(record, Detecting.restore(pages, clock=clock), types)
-        work._pages = dict(pages)
+        kept = {name: page for name, page in pages.items() if name != _PROMISED}
+        work = cls(record, Detecting.restore(kept, clock=clock), types)
+        work._promised = {str(name): int(at) for name, at in json.loads(pages[_PROMISED]).items()}
         return work
 
-    def save(self) -> Mapping[str, bytes]:
+    def save(self) -> dict[str, bytes]:
         """The pages of its state; those that have not changed are the same objects as before."""
         self.detecting.save(self._pages)
-        return self._pages
+        return {**self._pages, _PROMISED: to_json(self._promised)}
 
     def take(self, messages: Sequence[Message]) -> Outcome:
-        """Messages came in, events and heartbeats; a heartbeat counts after the events that came with it."""
+        """Messages came in: events, composites of other detectors, and heartbeats.
+
+        Events are taken in together, as columns. A heartbeat counts after everything that came with it, which is where
+        it stands for its own source, and changes nothing for the others.
+        """
         lines: list[bytes] = []
+        parts: dict[str, list[Message]] = {}
         beats: dict[str, Beat] = {}
         for message in messages:
-            if message.topic[1] in ("beat", "progress"):
+            kind = message.topic[1]
+            if kind in ("beat", "progress"):
                 self._beat(message.body, beats)
+            elif kind == "found":
+                parts.setdefault(message.topic[2], []).append(message)
             else:
                 lines += lines_of(message)
         found: list[Composites] = []
         for start in range(0, len(lines), MOST):
             found += self._feed(lines[start : start + MOST])
-        for beat in beats.values():
-            step = self.detecting.leave(beat.source) if beat.left else self.detecting.heartbeat(beat.source, beat.at)
-            found.append(step)
+        for detector, some in parts.items():
+            found += self._deliver(f"penstock/{detector}", some)
+        found += self._pass(list(beats.values()))
         return self._outcome(found)
 
     def wait(self) -> Outcome:
@@ -138,6 +139,15 @@ class Work:
         if known is None or beat.left or beat.at > known.at:
             beats[beat.source] = beat
 
+    def _pass(self, beats: Sequence[Beat]) -> list[Composites]:
+        """Heartbeats count together; then those who have left are no longer waited for."""
+        promised = {beat.source: beat.at for beat in beats if not beat.left}
+        for source, at in promised.items():
+            if source.startswith("penstock/"):
+                self._promised[source] = max(at, self._promised.get(source, at))
+        found = [self.detecting.feed([], heartbeats=promised)] if promised else []
+        return found + [self.detecting.leave(beat.source) for beat in beats if beat.left]
+
     def _feed(self, lines: Sequence[bytes]) -> list[Composites]:
         """What these records complete; one that does not fit the rest is found by halves."""
         bad: Counter[str] = Counter()
@@ -146,7 +156,8 @@ class Work:
             bad[error.message] += count
 
         try:
-            table = acceptable(read_lines(lines, reject), self.types, reject, self._heard)
+            heard = {one.type for one in self.record.events}
+            table = acceptable(read_lines(lines, reject), self.types, reject, heard)
             found = self.detecting.feed(table)
         except DataError as error:
             if len(lines) == 1:
@@ -158,8 +169,29 @@ class Work:
         self.events += len(table)
         return [found]
 
+    def _deliver(self, source: str, messages: Sequence[Message]) -> list[Composites]:
+        """Composites of another detector. One that came back from an older state tells some of them again: they end no
+        later than what it had promised before."""
+        promised = self._promised.get(source)
+        records: list[Mapping[str, Any]] = []
+        for line in (line for message in messages for line in lines_of(message)):
+            try:
+                record = json.loads(line)
+                end = from_record(record, self._awaited_types)[0].hi
+            except (DataError, ValueError) as error:
+                self.rejected[f"not a composite: {error}"] += 1
+                continue
+            if promised is not None and end <= promised:
+                self.repeated += 1
+            else:
+                records.append(record)
+        return [self.detecting.deliver(records, source)] if records else []
+
+    @property
+    def _awaited_types(self) -> frozenset[str]:
+        return division_of(self.record).elsewhere
+
     def _outcome(self, steps: Sequence[Composites]) -> Outcome:
-        found = [(one.id, to_json(cloudevent(one))) for step in steps for one in step]
+        found = [(str(one["id"]), to_json(one)) for step in steps for one in step.published]
         late = sum(step.late.num_rows for step in steps if step.late is not None)
-        progress = self.detecting.status().progress
-        return Outcome(found, progress - 1 if progress > EARLIEST else None, late)
+        return Outcome(found, self.detecting.frontier, late)

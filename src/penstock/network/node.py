@@ -14,33 +14,32 @@ import logging
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from penstock.brokers.protocol import Broker, Bucket
+from penstock.brokers.tasks import end
 from penstock.errors import BrokerError, PenstockError
 from penstock.network.addresses import (
     ADMINISTRATION,
     DIRECTORY,
     NODES,
     STATES,
-    beat_topic,
-    event_topic,
-    found_topic,
-    progress_topic,
     site_stream,
     stream_of,
 )
 from penstock.network.administration import administer
-from penstock.network.agreement import Agreement, Place, View, agree, put_json, write
+from penstock.network.agreement import Agreement, Place, Places, View, agree, put_json, write
 from penstock.network.detecting import Work
-from penstock.network.directory import Detector, Directory, Node, Site
+from penstock.network.directory import Detector, Directory, Link, Node, Site
+from penstock.network.inputs import inputs_of
+from penstock.network.liveness import Liveness, bury
 from penstock.network.plan import Plan
+from penstock.network.planner import plan
 from penstock.network.records import to_json
-from penstock.network.reports import NodeReport, report_of
-from penstock.network.running import SAVE_EVERY, Input, Running
-from penstock.network.simple import plan
+from penstock.network.reporting import report_of
+from penstock.network.running import SAVE_EVERY, Running
 from penstock.network.states import Found, States
 
 _log = logging.getLogger(__name__)
@@ -54,13 +53,15 @@ class Settings:
     """How a node behaves; times are seconds.
 
     ``beat`` is how often it says that it lives, ``expiry`` how long another may be silent, ``save`` how often states
-    are saved, ``directory`` the site whose broker has the directory, if that is not the node's own.
+    are saved, ``directory`` the site whose broker has the directory, if that is not the node's own, ``links``
+    those of its site that placement is to know of, and ``max_age`` and ``max_bytes`` what the site's stream keeps.
     """
 
     beat: float = 1.0
     expiry: float = 5.0
     save: float = SAVE_EVERY
     directory: str | None = None
+    links: tuple[Link, ...] = ()
     max_age: float = 86_400.0
     max_bytes: int = 1 << 30
 
@@ -90,7 +91,6 @@ class NetworkNode:
         self._settings = settings or Settings()
         self._changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._seen: dict[str, tuple[int, int]] = {}
         self._plan = Plan()
 
     async def start(self) -> None:
@@ -100,7 +100,10 @@ class NetworkNode:
         self._directory: Bucket = await self._broker.bucket(DIRECTORY, settings.directory)
         self._nodes: Bucket = await self._broker.bucket(NODES, settings.directory)
         self._states = States(await self._broker.bucket(STATES, settings.directory))
+        self._liveness = Liveness(self.name, self._nodes, settings.beat, settings.expiry)
         await write(self._directory, Site(self.site))
+        for link in settings.links:
+            await write(self._directory, link)
         await self._say()
         me = Node(self.name, self.site)
         await agree(self._directory, lambda known: None if me in known.nodes else known.with_node(me))
@@ -109,9 +112,7 @@ class NetworkNode:
 
     async def stop(self) -> None:
         """Leave: everything that runs here is handed over."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(*self._tasks)
         for running in list(self.running.values()):
             await running.hand_over()
         self.running.clear()
@@ -120,9 +121,7 @@ class NetworkNode:
 
     async def kill(self) -> None:
         """End as a process does that is killed: nobody is told, and nothing is saved."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(*self._tasks)
         for running in self.running.values():
             await running.stop()
         self.running.clear()
@@ -194,7 +193,8 @@ class NetworkNode:
         for source in set(detector.sources) - set(running.work.record.sources):
             running.work.know(source)
         running.work.record = detector
-        await running.hear(await self._inputs(detector, directory, running.positions))
+        if not await running.hear(await inputs_of(detector, directory, self.view, self._broker, running.positions)):
+            self._again()
 
     async def _begin(self, detector: Detector, directory: Directory) -> Running | None:
         """Starts it anew, or goes on from its last state; None if that must wait for somebody."""
@@ -212,13 +212,15 @@ class NetworkNode:
         else:
             work = Work.begin(detector, directory.types, self._clock)
             running = self._made(work, born, found.revision if found else 0)
-            inputs = await self._inputs(detector, directory, None)
+            inputs = await inputs_of(detector, directory, self.view, self._broker, None)
             running.positions = {name: one.after for name, one in inputs.items()}
         after = await self._broker.last(stream_of(self.site))
         if not await running.save():
             return None
-        known = {place.site: place.after for place in self.view.places.get(detector.name, ())} if found else {}
-        await put_json(self._directory, f"places/{detector.name}", {**known, self.site: after})
+        before = {found.saved.site: found.saved.published} if found and found.saved.site != self.site else {}
+        known = Places(self.view.places.get(detector.name, ()) if found else ())
+        places = known.moved(Place(self.site, after, before))
+        await put_json(self._directory, f"places/{detector.name}", to_json(places))
         self.running[detector.name] = running
         running.start(self._ended)
         self.counts["started" if found is None else "taken over"] += 1
@@ -242,45 +244,6 @@ class NetworkNode:
             del self.running[running.name]
             self._again()
 
-    async def _inputs(
-        self, detector: Detector, directory: Directory, known: Mapping[str, int] | None
-    ) -> dict[str, Input]:
-        """What a detector reads: its types at the sites of their sources, and other detectors where they run."""
-        types = sorted({one.type for one in detector.events})
-        inputs: dict[str, Input] = {}
-        for site in sorted({directory.sources[name].site for one in detector.events for name in one.sources}):
-            topics = [topic(site, type) for type in types for topic in (event_topic, beat_topic)]
-            after = await self._beginning(site, detector, directory, known)
-            inputs[site] = Input(site, tuple(topics), after)
-        for part in detector.parts:
-            for place in self.view.places.get(part.detector, ()):
-                name = f"{place.site} {part.detector}"
-                topics = [topic(place.site, part.detector) for topic in (found_topic, progress_topic)]
-                inputs[name] = Input(
-                    place.site, tuple(topics), await self._since(place, part.detector, detector, known)
-                )
-        return inputs
-
-    async def _since(self, place: Place, part: str, detector: Detector, known: Mapping[str, int] | None) -> int:
-        """Where to begin with what another has found: all of it, unless it was there before this detector."""
-        born = self.view.agreement.born
-        if known is not None or born.get(part) == born.get(detector.name):
-            return place.after
-        return await self._broker.last(stream_of(place.site), place.site)
-
-    async def _beginning(
-        self, site: str, detector: Detector, directory: Directory, positions: Mapping[str, int] | None
-    ) -> int:
-        """Where to begin at a site: now, or where a source came that was not there when the detector began."""
-        if positions is None:
-            return await self._broker.last(stream_of(site), site)
-        if site in positions:
-            return positions[site]
-        there = [
-            name for name in detector.sources if name in directory.sources and directory.sources[name].site == site
-        ]
-        return min((self.view.origins[name] for name in there if name in self.view.origins), default=0)
-
     async def _tell(self, planned: Plan, directory: Directory) -> None:
         """Tells subscribers what they shall listen to, once it is there."""
         first = min((one.name for one in directory.nodes.values() if one.alive), default=self.name)
@@ -302,41 +265,14 @@ class NetworkNode:
         while True:
             with contextlib.suppress(BrokerError):
                 await self._say()
-                for name in await self._silent():
-                    await self._bury(name)
+                for name in await self._liveness.silent(self.view.agreement.nodes):
+                    _log.info("%s: %s is silent", self.name, name)
+                    await bury(self._directory, name)
             await asyncio.sleep(self._settings.beat)
 
     async def _say(self) -> None:
-        await self._nodes.put(self.name, json.dumps(to_json(self._report()), separators=(",", ":")).encode())
-
-    def _report(self) -> NodeReport:
-        return report_of(self.name, self.site, self._clock(), self.running.values(), self.counts)
-
-    async def _silent(self) -> list[str]:
-        """Nodes that have said nothing in so many looks that they must have, if they lived.
-
-        Looks are counted and not seconds: a node that was held up itself has not looked, and buries nobody.
-        """
-        silent = []
-        for node in self.view.agreement.nodes:
-            if node.alive and node.name != self.name:
-                entry = await self._nodes.get(node.name)
-                revision = entry.revision if entry else -1
-                before, looks = self._seen.get(node.name, (revision, 0))
-                looks = looks + 1 if before == revision else 0
-                self._seen[node.name] = (revision, looks)
-                if looks * self._settings.beat >= self._settings.expiry:
-                    silent.append(node.name)
-        return silent
-
-    async def _bury(self, name: str) -> None:
-        def wanted(known: Agreement) -> Agreement | None:
-            alive = [one for one in known.nodes if one.name == name and one.alive]
-            return known.with_node(replace(alive[0], alive=False)) if alive else None
-
-        _log.info("%s: %s is silent", self.name, name)
-        self._seen.pop(name, None)
-        await agree(self._directory, wanted)
+        report = report_of(self.name, self.site, self._clock(), self.running.values(), self.counts)
+        await self._nodes.put(self.name, json.dumps(to_json(report), separators=(",", ":")).encode())
 
     async def _administer(self) -> None:
         """Does what an administrator asks of all nodes; whoever is first does it, for the others it is done."""

@@ -12,10 +12,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 
 from penstock.algebra.names import used_types
 from penstock.checks.check import parse
 from penstock.detection.plan import plan_of
+from penstock.engine.engine import Engine
 from penstock.errors import PenstockError
 from penstock.languages.core.parser import parse_syntax
 from penstock.languages.core.printer import print_pattern
@@ -41,6 +43,23 @@ class Wish:
     normal: Normal
     heard: tuple[str, ...]
     never: frozenset[str] = frozenset()
+
+    @cached_property
+    def inside(self) -> dict[str, set[str]]:
+        """For each definition the shared names of all that it uses, and of the parts that may be factored out."""
+        candidates: dict[str, set[str]] = {}
+        context = self.subscription.options.context
+
+        def note(part: Part) -> bool:
+            candidates.setdefault(part.inside, set()).add(shared_name(part.definition, context))
+            return False
+
+        decompose(self.normal.pattern, context, note)
+        found: dict[str, set[str]] = {}
+        for one in self.normal.pattern.definitions:
+            used = used_types(one) & found.keys()
+            found[one.name] = {one.name, *candidates.get(one.name, ())}.union(*(found[name] for name in used))
+        return found
 
 
 def plan(directory: Directory) -> Plan:
@@ -112,9 +131,8 @@ class _Planning:
             options = _options_digest(wish.subscription.options)
             for root in wish.heard:
                 roots.setdefault((root, options), set()).add(root)
-            inside = _inside(wish)
             for root in wish.heard:
-                for one in inside[root] - {root}:
+                for one in wish.inside[root] - {root}:
                     roots.setdefault((one, options), set()).add(root)
         running = {
             (one.gives[0], _options_digest(one.options))
@@ -125,6 +143,12 @@ class _Planning:
 
     def _fulfil(self, wish: Wish, shared: set[tuple[str, str]]) -> None:
         subscription, options = wish.subscription, wish.subscription.options
+        names = self._heard_already(wish)
+        if names:
+            for name in dict.fromkeys(names[one] for one in wish.heard):
+                self._need(name, subscription.name, wish.policy, [], {}, options)
+            self._listen(wish, names)
+            return
         digest = _options_digest(options)
         level = wish.policy.decomposition
 
@@ -153,8 +177,29 @@ class _Planning:
         for unit in found:
             if set(unit.gives) & set(wish.heard):
                 self._need(names[unit.gives[0]], subscription.name, wish.policy, found, names, options)
+        self._listen(wish, names)
+
+    def _listen(self, wish: Wish, names: Mapping[str, str]) -> None:
         detectors = tuple(dict.fromkeys(names[one] for one in wish.heard))
-        self.listening[subscription.name] = Listening(subscription.name, detectors, wish.heard, wish.normal.own)
+        name = wish.subscription.name
+        self.listening[name] = Listening(name, detectors, wish.heard, wish.normal.own)
+
+    def _heard_already(self, wish: Wish) -> dict[str, str]:
+        """The detectors that a subscription listens to, by what they give, if they still give all that it wants.
+
+        They are kept also if its policy is another one now, which then says where they run: what they have seen is
+        nowhere else.
+        """
+        mine = [
+            one
+            for one in self.directory.detectors.values()
+            if wish.subscription.name in one.users and one.options == wish.subscription.options
+        ]
+        names = {given: one.name for one in mine for given in one.gives}
+        is_whole = (
+            all(one.pattern == wish.normal.text for one in mine) or Decomposition(wish.normal.pattern).is_divisible
+        )
+        return names if is_whole and set(wish.heard) <= names.keys() else {}
 
     def _need(
         self,
@@ -211,11 +256,14 @@ class _Planning:
         return {name: placed[name] for name in sorted(placed)}
 
 
+@lru_cache(maxsize=1 << 14)
 def _understood(subscription: Subscription) -> Wish:
+    """What a subscription wants; an error says why that cannot be."""
     policy, options = policy_of(subscription.policy), subscription.options
     pattern = parse(subscription.pattern)
     parse_policy(options.policy)
-    plan_of(pattern, context=options.context, zone=options.zone, only=subscription.only)
+    chosen = plan_of(pattern, context=options.context, zone=options.zone, only=subscription.only)
+    Engine(pattern, chosen.choice)
     whole = normal(pattern, options.context)
     wanted = subscription.only or tuple(one.name for one in pattern.definitions)
     for name in wanted:
@@ -231,23 +279,6 @@ def _hinted(text: str, whole: Normal, context: str) -> str:
     if text in whole.names:
         return whole.names[text]
     return normal(parse_syntax(text), context).pattern.definitions[-1].name
-
-
-def _inside(wish: Wish) -> dict[str, set[str]]:
-    """For each definition the shared names of all that it uses, and of the parts that may be factored out."""
-    candidates: dict[str, set[str]] = {}
-    context = wish.subscription.options.context
-
-    def note(part: Part) -> bool:
-        candidates.setdefault(part.inside, set()).add(shared_name(part.definition, context))
-        return False
-
-    decompose(wish.normal.pattern, context, note)
-    found: dict[str, set[str]] = {}
-    for one in wish.normal.pattern.definitions:
-        used = used_types(one) & found.keys()
-        found[one.name] = {one.name, *candidates.get(one.name, ())}.union(*(found[name] for name in used))
-    return found
 
 
 def _grouped(wish: Wish, names: list[str]) -> list[tuple[str, ...]]:

@@ -7,7 +7,6 @@ what is found again has the same id, by which the broker, or else whoever hears 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import time
 from collections import deque
@@ -15,8 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from penstock.brokers.protocol import Broker, Following, Message
+from penstock.brokers.tasks import end
 from penstock.brokers.topics import Topic
-from penstock.brokers.wire import batch
+from penstock.brokers.wire import batch, packed
 from penstock.network.addresses import found_topic, progress_topic, stream_of
 from penstock.network.detecting import Beat, Outcome, Work
 from penstock.network.states import Saved, States
@@ -32,16 +32,31 @@ _MEASURED = 1024
 
 @dataclass(frozen=True)
 class Input:
-    """A stream that is read: some topics of a site, from a number on."""
+    """A stream that is read: some topics of a site, from a number on.
+
+    ``requires`` are numbers that other inputs must have come to before: what a detector published elsewhere, before it
+    went on here.
+    """
 
     site: str
     topics: tuple[Topic, ...]
     after: int = 0
+    requires: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class _Reading:
+    """An input that is read; ``position`` is where a reader would have to go on that comes after this one."""
+
+    topics: tuple[Topic, ...]
+    following: Following
+    position: int
+    task: asyncio.Task[None] | None = None
 
 
 @dataclass
 class Measures:
-    """How a detector does: events, composites and rejections so far, and how long batches took, in seconds."""
+    """How a detector does: events, composites and late events so far, and how long batches took, in seconds."""
 
     events: int = 0
     found: int = 0
@@ -69,17 +84,18 @@ class Running:
         self.measures = Measures()
         self.has_parents = False
         """Whether other detectors hear this one, and want to know how far it is."""
+        self.positions: dict[str, int] = {}
+        self.error: BaseException | None = None
         self._broker, self._states = broker, states
         self._node, self._site, self._born, self._revision, self._every = node, site, born, revision, every
-        self._inputs: dict[str, Following] = {}
-        self._pumps: dict[str, asyncio.Task[None]] = {}
+        self._inputs: dict[str, _Reading] = {}
         self._queue: asyncio.Queue[tuple[str, int, list[Message]]] = asyncio.Queue(maxsize=8)
-        self.positions: dict[str, int] = {}
+        self._published = 0
         self._shown: int | None = None
         self._changed = False
-        self._task: asyncio.Task[None] | None = None
         self._stopping = False
-        self.error: BaseException | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._saving: asyncio.Task[bool] | None = None
 
     @property
     def name(self) -> str:
@@ -89,21 +105,38 @@ class Running:
     @property
     def waits(self) -> list[str]:
         """Inputs whose streams cannot be reached."""
-        return sorted(name for name, one in self._inputs.items() if one.waits)
+        return sorted(name for name, one in self._inputs.items() if one.following.waits)
 
-    async def hear(self, inputs: Mapping[str, Input]) -> None:
-        """Read these inputs; those that are read already go on as they are."""
+    async def hear(self, inputs: Mapping[str, Input]) -> bool:
+        """Read these inputs; says whether all are read, for one may have to wait until others have come far enough."""
         for name, one in inputs.items():
-            if name not in self._inputs:
-                after = self.positions.setdefault(name, one.after)
-                following = await self._broker.follow(stream_of(one.site), one.topics, after, one.site)
-                self._inputs[name] = following
-                self._pumps[name] = asyncio.create_task(self._pump(name, following))
+            known = self._inputs.get(name)
+            if known is not None and known.topics == one.topics:
+                continue
+            if known is not None:
+                await self._end(known)
+            elif not self._has_read(one.requires):
+                continue
+            await self._read(name, one, self.positions.setdefault(name, one.after) if known is None else known.position)
+        return all(name in self._inputs for name in inputs)
 
-    async def _pump(self, name: str, following: Following) -> None:
+    def _has_read(self, required: Mapping[str, int]) -> bool:
+        return all(self.positions.get(name, number) >= number for name, number in required.items())
+
+    async def _read(self, name: str, one: Input, after: int) -> None:
+        following = await self._broker.follow(stream_of(one.site), one.topics, after, one.site)
+        reading = self._inputs[name] = _Reading(one.topics, following, after)
+        reading.task = asyncio.create_task(self._pump(name, reading))
+
+    async def _pump(self, name: str, reading: _Reading) -> None:
         while True:
-            messages = await following.batch()
-            await self._queue.put((name, following.position, messages))
+            messages = await reading.following.batch()
+            await self._queue.put((name, reading.following.position, messages))
+            reading.position = reading.following.position
+
+    async def _end(self, reading: _Reading) -> None:
+        await end(reading.task)
+        await reading.following.stop()
 
     def start(self, ended: Callable[[Running], None]) -> None:
         """Detect from now on."""
@@ -119,25 +152,27 @@ class Running:
         saved = time.monotonic()
         while not self._stopping:
             await self._step(await self._arrived())
-            if self._changed and time.monotonic() - saved >= self._every:
-                await self.save()
+            if self._changed and time.monotonic() - saved >= self._every and self._may_save():
+                self._saving = asyncio.create_task(self.save())
                 saved = time.monotonic()
+
+    def _may_save(self) -> bool:
+        return self._saving is None or self._saving.done()
 
     async def _arrived(self) -> list[Message] | None:
         """All that has come from all inputs; None if nothing came for a while."""
         try:
             async with asyncio.timeout(WAIT):
-                first = await self._queue.get()
+                name, position, messages = await self._queue.get()
         except TimeoutError:
             return None
-        messages: list[Message] = []
-        while True:
-            name, position, some = first
-            messages += some
+        messages = list(messages)
+        self.positions[name] = position
+        while not self._queue.empty():
+            name, position, more = self._queue.get_nowait()
+            messages += more
             self.positions[name] = position
-            if self._queue.empty():
-                return messages
-            first = self._queue.get_nowait()
+        return messages
 
     async def _step(self, messages: list[Message] | None) -> None:
         began = time.perf_counter()
@@ -158,41 +193,44 @@ class Running:
         groups = [found[start : start + together] for start in range(0, len(found), together)]
         for start in range(0, len(groups), FEW):
             await asyncio.gather(*(self._send(topic, group) for group in groups[start : start + FEW]))
-        if outcome.progress is not None and outcome.progress != self._shown and self.has_parents:
-            self._shown = outcome.progress
-            beat = Beat(self.work.record.source, outcome.progress)
-            await self._broker.publish(progress_topic(self._site, self.name), beat.to_bytes())
+        if self.has_parents and outcome.frontier is not None and outcome.frontier != self._shown:
+            self._shown = outcome.frontier
+            beat = Beat(self.work.record.source, outcome.frontier)
+            self._told(await self._broker.publish(progress_topic(self._site, self.name), beat.to_bytes()))
 
     async def _send(self, topic: Topic, group: list[tuple[str, bytes]]) -> None:
         ids = [id for id, _ in group]
         id = ids[0] if len(ids) == 1 else hashlib.sha256(" ".join(ids).encode()).hexdigest()[:32]
-        await self._broker.publish(topic, batch([body for _, body in group]), id=f"{self.name} {id}")
+        body, headers = packed(batch([body for _, body in group]))
+        self._told(await self._broker.publish(topic, body, id=f"{self.name} {id}", headers=headers))
+
+    def _told(self, number: int) -> None:
+        self._published = max(self._published, number)
 
     async def save(self, released: bool = False) -> bool:
         """Save the state; says whether it is still this node's to save."""
-        saved = Saved(self._node, self._born, dict(self.positions), released=released)
-        revision = await self._states.write(self.name, saved, self.work.save(), self._revision)
+        positions, pages = dict(self.positions), self.work.save()
+        saved = Saved(self._node, self._site, self._born, positions, self._published, released=released)
+        self._changed = False
+        revision = await self._states.write(self.name, saved, pages, self._revision)
         if revision is None:
             return False
-        self._revision, self._changed = revision, False
+        self._revision = revision
         self.measures.saved += 1
         return True
 
     async def stop(self) -> None:
         """Detect no more; nothing of what was published is undone."""
-        for task in (self._task, *self._pumps.values()):
-            if task is not None:
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError, Exception):
-                    await task
-        for following in self._inputs.values():
-            await following.stop()
+        await end(self._task, self._saving)
+        for reading in self._inputs.values():
+            await self._end(reading)
 
     async def hand_over(self) -> None:
         """Stop at a position, and leave the state for another node to go on."""
         self._stopping = True
-        if self._task is not None:
-            await asyncio.wait([self._task])
+        for task in (self._task, self._saving):
+            if task is not None:
+                await asyncio.wait([task])
         await self.stop()
         if self.error is None:
             await self.save(released=True)

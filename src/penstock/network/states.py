@@ -23,12 +23,15 @@ CHUNK = 512 * 1024
 class Saved:
     """What the entry says: whose state it is, of which life of the detector, how far the input was, and the pages.
 
-    ``released`` says that its owner has stopped, so that another may go on.
+    ``published`` is the number, in the stream of ``site``, of the last thing that it had published; ``released`` says
+    that its owner has stopped, so that another may go on.
     """
 
     owner: str
+    site: str
     born: int
     positions: Mapping[str, int] = field(default_factory=dict)
+    published: int = 0
     pages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     released: bool = False
 

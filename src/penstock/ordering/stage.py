@@ -104,11 +104,15 @@ class Ordering:
         """How many events there were of each kind."""
         return Counters(**self.counts)
 
-    def feed(self, table: EventTable, arrival: int) -> Ready:
-        """Events came in, together; where they have an arrival of their own, that counts."""
+    def feed(self, table: EventTable, arrival: int, heartbeats: Mapping[str, int] | None = None) -> Ready:
+        """Events came in, together; where they have an arrival of their own, that counts.
+
+        So did heartbeats, each a source with an instant: nothing moves before all of both is known.
+        """
         self._check(table)
         self.now = max(self.now, arrival)
         if not len(table):
+            self._notice(heartbeats or {}, arrival)
             return self._advance(_NONE_LATE)
         batch = Batch(compacted(table), self._arrivals(table, arrival))
         run = run_of(batch)
@@ -119,6 +123,7 @@ class Ordering:
             run, late, behind = self._without_past(run, met, disordered, unknown)
         run = self._take_in(run)
         self.rule.meet(met)
+        self._notice(heartbeats or {}, arrival)
         if not self.on_arrival:
             return self._advance(late)
         return self._advance(late, run.events(), _NO_ROWS if behind is None else np.flatnonzero(behind[run.rows]))
@@ -134,16 +139,19 @@ class Ordering:
 
     def heartbeat(self, source: str, at: int, arrival: int) -> Ready:
         """A source promises that its later events end after ``at``."""
-        return self.heartbeats({source: at}, arrival)
-
-    def heartbeats(self, promised: Mapping[str, int], arrival: int) -> Ready:
-        """Several sources promise, each that its later events end after an instant."""
         self.now = max(self.now, arrival)
-        numbers = self.sources.numbers(list(promised)).tolist()
-        for number, at in zip(numbers, promised.values(), strict=True):
-            self.sources.show_one(number, at + 1, NEVER, arrival)
-            self.rule.notice(number, at, arrival)
+        self._notice({source: at}, arrival)
         return self._advance(_NONE_LATE)
+
+    def _notice(self, heartbeats: Mapping[str, int], arrival: int) -> None:
+        """Learns what heartbeats promise."""
+        if not heartbeats:
+            return
+        numbers = self.sources.numbers(list(heartbeats))
+        ends = np.fromiter(heartbeats.values(), np.int64, len(heartbeats))
+        self.sources.show(numbers, ends + 1, np.full(len(ends), NEVER), np.full(len(ends), arrival))
+        for number, at in zip(numbers.tolist(), ends.tolist(), strict=True):
+            self.rule.notice(number, at, arrival)
 
     def leave(self, source: str, arrival: int) -> Ready:
         """Nothing more comes from a source; what it sent stays in its place."""
@@ -269,7 +277,7 @@ class Ordering:
         heard = np.full(len(used), NEVER)
         np.maximum.at(heard, codes, batch.came)
         before, begun = sources.lowest.ends(numbers).copy(), sources.lowest.beginnings(numbers).copy()
-        unknown = (sources.counts["events"][numbers] == 0) & ~sources.registered[numbers]
+        unknown = (sources.counts["events"][numbers] == 0) & ~sources.registered[numbers] & (before == NEVER)
         ends, beginnings = batch.ends, batch.beginnings
         sources.counts["events"][numbers] += counts[used]
         shown = ends[last]
@@ -284,7 +292,7 @@ class Ordering:
         number = numbers.item(0)
         before, begun = sources.lowest.at(number)
         seen = sources.counts["events"]
-        is_unknown = seen.item(number) == 0 and not sources.registered.item(number)
+        is_unknown = seen.item(number) == 0 and not sources.registered.item(number) and before == NEVER
         seen[number] += len(batch)
         end, beginning, _ = batch.place(run.rows.item(-1))
         beginning = NEVER if name.startswith(_DETECTOR) else beginning

@@ -69,13 +69,9 @@ class InProcess:
         self._found: list[pa.Table] = []
 
     def take(self, arrival: Arrival) -> None:
-        """Events come first: a heartbeat promises nothing of what was sent before it."""
-        self._keep(self._detector.feed(arrival.table, arrival=arrival.at))
-        if arrival.heartbeats:
-            promised = {beat.source: beat.at for beat in arrival.heartbeats}
-            self._keep(self._detector.heartbeats(promised, arrival=arrival.at))
-
-    def _keep(self, found: Composites) -> None:
+        """What came together is taken together; of one source's heartbeats the last counts."""
+        promised = {beat.source: beat.at for beat in arrival.heartbeats}
+        found = self._detector.feed(arrival.table, arrival=arrival.at, heartbeats=promised)
         if len(found):
             self._found.append(found.table)
 

@@ -9,7 +9,7 @@ from typing import Any
 from penstock.brokers.protocol import Broker, Bucket
 from penstock.errors import BrokerError, DataError, PatternError
 from penstock.network.addresses import event_topic, found_topic, stream_of
-from penstock.network.agreement import remove, write
+from penstock.network.agreement import Places, remove, write
 from penstock.network.directory import Source, record_of
 from penstock.network.directory import Subscription as Wanted
 from penstock.network.plan import Listening
@@ -34,6 +34,7 @@ async def listen_to_pattern(
     except PatternError:
         await remove(directory, record)
         raise
+    subscription.listening = listening
     ready = asyncio.Event()
     subscription.also(_follow(subscription, listening, directory, before, ready))
     try:
@@ -74,9 +75,9 @@ async def _follow(
         if entry.value is None:
             continue
         name = entry.key.partition("/")[2]
-        for site, after in json.loads(entry.value).items():
-            start = max(int(after), before.get(site, 0))
-            await subscription.hear(f"{site} {name}", site, (found_topic(site, name),), start)
+        for place in from_json(Places, json.loads(entry.value)).places:
+            start = max(place.after, before.get(place.site, 0))
+            await subscription.hear(f"{place.site} {name}", place.site, (found_topic(place.site, name),), start)
         missing.discard(name)
         if not missing:
             ready.set()

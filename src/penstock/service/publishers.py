@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from penstock.brokers.protocol import Broker
-from penstock.brokers.wire import batch, structured
+from penstock.brokers.tasks import end
+from penstock.brokers.wire import batch, packed, structured
 from penstock.errors import DataError
 from penstock.events.event import Event, Value
 from penstock.events.instant import instant
@@ -86,8 +86,8 @@ class Publisher:
         names = " ".join(event.id for event in group)
         id = names if len(group) == 1 else hashlib.sha256(names.encode()).hexdigest()[:32]
         self._spoken[type] = asyncio.get_running_loop().time()
-        body = batch([structured(event) for event in group])
-        await self._broker.publish(event_topic(self.source.site, type), body, id=f"{self.name} {id}")
+        body, headers = packed(batch([structured(event) for event in group]))
+        await self._broker.publish(event_topic(self.source.site, type), body, id=f"{self.name} {id}", headers=headers)
         for event in group:
             self._open.pop(event.id, None)
 
@@ -120,10 +120,7 @@ class Publisher:
 
     async def rest(self) -> None:
         """Send no more heartbeats."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await end(self._task)
 
     async def _beating(self, period: float) -> None:
         loop = asyncio.get_running_loop()

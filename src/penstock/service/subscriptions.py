@@ -10,12 +10,15 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from penstock.brokers.protocol import Broker, Following, Message
+from penstock.brokers.tasks import end
 from penstock.brokers.topics import Topic
 from penstock.brokers.wire import lines_of
 from penstock.errors import DataError
 from penstock.events.cloudevents import from_cloudevent
 from penstock.events.event import Event
 from penstock.network.addresses import stream_of
+from penstock.network.naming import delivered
+from penstock.network.plan import Listening
 
 Callback = Callable[[Event], Awaitable[None] | None]
 REMEMBERED = 100_000
@@ -30,6 +33,8 @@ class Subscription:
         self.delivered = 0
         self.repeated = 0
         self.rejected = 0
+        self.listening: Listening | None = None
+        """For a pattern: how composites are called by the detectors, and by the subscriber."""
         self._broker, self._callback = broker, callback
         self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -57,14 +62,15 @@ class Subscription:
         events = []
         for line in lines_of(message):
             try:
-                events.append(self.renamed(from_cloudevent(json.loads(line))))
-            except (DataError, ValueError):
+                record = json.loads(line)
+                if self.listening is not None:
+                    if record["type"] not in self.listening.heard:
+                        continue
+                    record = delivered(record, self.listening)
+                events.append(from_cloudevent(record))
+            except (DataError, ValueError, KeyError, TypeError):
                 self.rejected += 1
         return [event for event in events if self._is_new(event)]
-
-    def renamed(self, event: Event) -> Event:
-        """The event as the subscriber calls it."""
-        return event
 
     def _is_new(self, event: Event) -> bool:
         key = (event.source, event.id)
@@ -106,9 +112,7 @@ class Subscription:
 
     async def stop(self) -> None:
         """Hear no more; those who iterate come to an end."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(*self._tasks)
         for following in self._following.values():
             await following.stop()
         self._queue.put_nowait(None)

@@ -22,9 +22,12 @@ import pyarrow.compute as pc
 from penstock.automaton.compile import compile_pattern
 from penstock.automaton.program import Program
 from penstock.engine.symbols import Membership, Piece, select
+from penstock.errors import DataError
 from penstock.events.arrow import from_arrow
+from penstock.events.fields import shown
 from penstock.events.identity import unnumbered
 from penstock.events.mapping import Columns
+from penstock.events.origin import Origin
 from penstock.events.table import EventTable
 from penstock.spark.keys import NOWHERE, buckets_of
 from penstock.spark.split import ALL, Group, Split, Target
@@ -41,6 +44,7 @@ ATTRIBUTE = "."
 """What the names of attributes' columns begin with."""
 _FIELDS = ("type", "source", "id", "seq", "lo", "hi", "parts")
 """What is needed of an event's fields once its id is known."""
+_FEW_BUCKETS = 1 << 15
 Ints = npt.NDArray[np.int64]
 
 
@@ -55,6 +59,7 @@ class Recipe:
         types: The types of events that can be met; None for all.
         attributes: The attributes of events that are read or carried; None for all.
         zone: The zone of the patterns.
+        leaves_behind: Whether not all columns are read, so that ids cannot be made.
     """
 
     split: Split
@@ -63,6 +68,7 @@ class Recipe:
     types: frozenset[str] | None = None
     attributes: frozenset[str] | None = None
     zone: str = "UTC"
+    leaves_behind: bool = False
 
     @property
     def total(self) -> int:
@@ -96,7 +102,7 @@ class Packer:
 
     def pack(self, data: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
         """The blobs of a batch of rows; a row that is no event is a `penstock.DataError`."""
-        return self.pack_events(from_arrow(data, self.recipe.columns))
+        return self.pack_events(read_rows(data, self.recipe))
 
     def pack_events(self, table: EventTable) -> pa.RecordBatch:
         """The same for events that were read already."""
@@ -109,6 +115,47 @@ class Packer:
         """The progress of this task, for every bucket."""
         told = self.progress.to_table()
         return packed_rows(PROGRESS, [(bucket, told) for bucket in range(self.recipe.total)])
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where rows of a batch come from: they have no numbers that anybody knows, so an error shows what they say."""
+
+    data: pa.Table | pa.RecordBatch
+
+    def where(self, row: int) -> str:
+        """The row in words."""
+        said = {name: value for name, value in self.data.slice(row, 1).to_pylist()[0].items() if value is not None}
+        return f"row {shown(said)}"
+
+    def located(self, row: int, error: DataError) -> DataError:
+        """The error with the row before its message."""
+        return DataError(f"{self.where(row)}: {error.message}", hint=error.hint)
+
+
+def read_rows(data: pa.Table | pa.RecordBatch, recipe: Recipe, origin: Origin | None = None) -> EventTable:
+    """The events of a batch of rows; ``origin`` says where they come from, if that is known.
+
+    >>> from penstock.spark.split import Split
+    >>> read_rows(pa.table({"type": ["Open"], "time": pa.array([None], pa.int64())}), Recipe(Split(()), 1))
+    Traceback (most recent call last):
+    penstock.errors.DataError: row {'type': 'Open'}: field 'time': is missing
+    hint: every event has a time
+    """
+    origin = origin or Rows(data)
+    table = from_arrow(data, recipe.columns, origin=origin)
+    check_ids(table, recipe, origin)
+    return table
+
+
+def check_ids(table: EventTable, recipe: Recipe, origin: Origin) -> None:
+    """Refuses events without an id where it cannot be made."""
+    if recipe.leaves_behind and table.field("id").null_count:
+        row = pc.index(table.field("id").is_null(), True).as_py()
+        raise DataError(
+            f"{origin.where(row)}: it has no id, and not all of its columns are read",
+            hint="an id is made of all that an event says: carry all attributes, or give all events ids",
+        )
 
 
 def packed_rows(kind: str, blobs: Iterable[tuple[int, pa.Table]]) -> pa.RecordBatch:
@@ -132,6 +179,8 @@ def packed_rows(kind: str, blobs: Iterable[tuple[int, pa.Table]]) -> pa.RecordBa
 class Progress:
     """How far a task came: the last stamp of each source and how many events it had, and how many of each type.
 
+    ``repeated`` are those that were left out, since others had the same source and id.
+
     >>> one, two = Progress({"s": (5, 2)}, Counter(A=2)), Progress({"s": (3, 1), "t": (9, 1)}, Counter(B=2))
     >>> both = Progress.from_table(one.joined(two).to_table())
     >>> both.sources, both.last, both.types["B"]
@@ -140,6 +189,7 @@ class Progress:
 
     sources: dict[str, tuple[int, int]] = field(default_factory=dict)
     types: Counter[str] = field(default_factory=Counter)
+    repeated: int = 0
 
     @property
     def last(self) -> int | None:
@@ -168,7 +218,7 @@ class Progress:
 
     def joined(self, other: Progress) -> Progress:
         """The progress of both together."""
-        both = Progress(dict(self.sources), self.types + other.types)
+        both = Progress(dict(self.sources), self.types + other.types, self.repeated + other.repeated)
         for source, (last, number) in other.sources.items():
             both._heard(source, last, number)
         return both
@@ -181,14 +231,17 @@ class Progress:
             "hi": pa.array([last for last, _ in told], pa.int64()),
             "events": pa.array([number for _, number in told], pa.int64()),
         }
-        return pa.table(columns).replace_schema_metadata({"types": json.dumps(self.types)})
+        return pa.table(columns).replace_schema_metadata(
+            {"types": json.dumps(self.types), "repeated": str(self.repeated)}
+        )
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Progress:
         """From such a table."""
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         types = Counter[str](json.loads(table.schema.metadata[b"types"]))
-        return cls({source: (last, number) for source, last, number in rows}, types)
+        repeated = int(table.schema.metadata[b"repeated"])
+        return cls({source: (last, number) for source, last, number in rows}, types, repeated)
 
 
 def of_types(table: EventTable, types: frozenset[str] | None) -> EventTable:
@@ -249,15 +302,11 @@ class _Router:
         if self._size == 1:
             yield self._first, _compact(flat.take(pa.array(rows)))
             return
-        rows, buckets = self._routed(events, rows)
-        order = np.argsort(buckets, kind="stable")
-        sorted_rows = flat.take(pa.array(rows[order]))
-        bounds = np.searchsorted(buckets[order], np.arange(self._size + 1))
-        for bucket, (start, end) in enumerate(pairwise(bounds.tolist())):
-            if end > start:
-                yield self._first + bucket, _compact(sorted_rows.slice(start, end - start))
+        chosen, buckets = self._routed(events, rows)
+        for bucket, table in shared_out(flat, chosen, buckets, self._size):
+            yield self._first + bucket, table
 
-    def _routed(self, events: EventTable, rows: Ints) -> tuple[Ints, npt.NDArray[np.int16]]:
+    def _routed(self, events: EventTable, rows: Ints) -> tuple[Ints, Ints]:
         """Rows with their buckets; a row is there once for each bucket that needs it."""
         types = events.field("type")
         by_target = self._by_target(types.dictionary.to_pylist())
@@ -267,7 +316,7 @@ class _Router:
         if len(pieces) > 1:
             once = np.unique(chosen * self._size + buckets)
             chosen, buckets = once // self._size, once % self._size
-        return chosen, buckets.astype(np.int16)
+        return chosen, buckets
 
     def _by_target(self, names: Sequence[str]) -> dict[Target, npt.NDArray[np.bool_]]:
         """For each target, which of these types it is for."""
@@ -283,6 +332,22 @@ class _Router:
         buckets = buckets_of(events, target, self._size, None if len(rows) == len(events) else rows)
         somewhere = buckets != NOWHERE
         return (rows, buckets) if somewhere.all() else (rows[somewhere], buckets[somewhere])
+
+
+def shared_out(flat: pa.Table, rows: Ints, buckets: Ints, size: int) -> Iterator[tuple[int, pa.Table]]:
+    """Rows by their buckets, of which there are so many; those of a bucket stay in their order.
+
+    >>> flat = pa.table({"hi": [5, 6, 7]})
+    >>> [(bucket, some["hi"].to_pylist()) for bucket, some in shared_out(flat, np.arange(3), np.array([2, 0, 2]), 3)]
+    [(0, [6]), (2, [5, 7])]
+    """
+    small = buckets.astype(np.uint16 if size <= _FEW_BUCKETS else np.int64)  # numbers of 16 bits are sorted by counting
+    order = np.argsort(small, kind="stable")
+    bounds = np.searchsorted(small[order], np.arange(size + 1))
+    whole = flat.take(pa.array(rows[order]))
+    for bucket, (start, end) in enumerate(pairwise(bounds.tolist())):
+        if end > start:
+            yield bucket, _compact(whole.slice(start, end - start))
 
 
 def with_sides(program: Program) -> Iterator[Program]:

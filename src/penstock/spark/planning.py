@@ -135,8 +135,12 @@ def work_of(
     columns: Columns,
     buckets: int,
     until: int | str | datetime | None = None,
+    *,
+    settles: bool = True,
 ) -> Work:
     """The work that finds what plans say in events with the attributes of a blank table; checked as a whole.
+
+    ``settles`` says whether events may be repeated.
 
     >>> import pyarrow as pa
     >>> from penstock.events.arrow import from_arrow
@@ -159,7 +163,8 @@ def work_of(
         zone=plans[0].choice.zone,
     )
     end = None if until is None else instant(until, None, columns.zone, round_up=True)
-    return Work(recipe, tuple(plans), blank, result_schema(patterns, blank, only, is_tagged=is_tagged), end)
+    schema = result_schema(patterns, blank, only, is_tagged=is_tagged)
+    return Work(recipe, tuple(plans), blank, schema, end, settles=settles)
 
 
 def _union(some: Sequence[frozenset[str] | None]) -> frozenset[str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from penstock.events.identity import numbered
 from penstock.events.order import ordered
 from penstock.events.table import FIELDS, EventTable, constant, make_table
+from penstock.spark.keys import NOWHERE
 from penstock.spark.packing import ATTRIBUTE, EVENTS, MADE, PROGRESS, Progress
 
 _OPTIONAL: dict[str, tuple[Any, pa.DataType]] = {
@@ -26,11 +27,14 @@ _OPTIONAL: dict[str, tuple[Any, pa.DataType]] = {
 class Unpacked:
     """What a bucket was sent so far: blobs of events, and how far those came who sent them."""
 
+    bucket: int = NOWHERE
     blobs: list[Any] = field(default_factory=list)
     progress: Progress = field(default_factory=Progress)
 
     def take(self, rows: pa.RecordBatch) -> None:
         """More rows of `penstock.spark.packing.PACKED`, all for this bucket."""
+        if len(rows):
+            self.bucket = rows["bucket"][0].as_py()
         for kind, blob in zip(rows["kind"].to_pylist(), rows["blob"], strict=True):
             if kind == EVENTS:
                 self.blobs.append(blob.as_buffer())
@@ -44,8 +48,10 @@ class Unpacked:
         return ordered(unpack(self.blobs))
 
 
-def unpack(blobs: Iterable[Any]) -> EventTable:
+def unpack(blobs: Iterable[Any], seen: MutableMapping[str, int] | None = None) -> EventTable:
     """The events of some blobs, as they were before they were packed; made ids are numbered.
+
+    ``seen`` has how often each made id was met in blobs before these, and is kept up to date.
 
     >>> from penstock import parse
     >>> from penstock.spark.packing import Packer, Recipe
@@ -62,7 +68,7 @@ def unpack(blobs: Iterable[Any]) -> EventTable:
     fields = {name: _column(whole, name) for name in FIELDS.names if name in whole.column_names}
     fields.setdefault("lo", fields["hi"])
     if MADE in optional:
-        fields["id"] = _numbered(fields["id"], _column(whole, MADE))
+        fields["id"] = _numbered(fields["id"], _column(whole, MADE), seen)
     names = [name for name in whole.column_names if name.startswith(ATTRIBUTE)]
     return make_table(fields, {name.removeprefix(ATTRIBUTE): _column(whole, name) for name in names}, fixed=True)
 
@@ -93,5 +99,5 @@ def _column(table: pa.Table, name: str) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _numbered(ids: pa.Array, marks: pa.Array) -> pa.Array:
-    return pc.replace_with_mask(ids, marks, numbered(ids.filter(marks)))
+def _numbered(ids: pa.Array, marks: pa.Array, seen: MutableMapping[str, int] | None) -> pa.Array:
+    return pc.replace_with_mask(ids, marks, numbered(ids.filter(marks), seen))

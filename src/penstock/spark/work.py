@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +13,18 @@ from penstock.detection.course import Course
 from penstock.detection.local import NEVER
 from penstock.detection.plan import Plan
 from penstock.events.table import EventTable
-from penstock.spark.packing import ROWS, Packer, Recipe
+from penstock.spark.keys import NOWHERE
+from penstock.spark.packing import PROGRESS, ROWS, Packer, Recipe, packed_rows
 from penstock.spark.schema import TAGS, fitted
+from penstock.spark.settling import NamePacker, settled
 from penstock.spark.split import Group
 from penstock.spark.strangers import Own
 from penstock.spark.unpacking import Unpacked
 
+COMPOSITES, INCOMPLETE = "composites", "incomplete"
+"""What a blob of results holds."""
+DROPPED = "dropped"
+"""Where the table of such a blob says how many runs were dropped."""
 RESULT_ROWS = 1 << 14
 """Composites of a batch of results, which are nested and take much more room than events."""
 
@@ -34,6 +40,7 @@ class Work:
         schema: The columns of results.
         until: When the input ends for timers, if later than its last event.
         tells_progress: Whether those who pack say how far they came.
+        settles: Whether events may be repeated, so that those of one name must meet first.
     """
 
     recipe: Recipe
@@ -42,45 +49,78 @@ class Work:
     schema: pa.Schema
     until: int | None = None
     tells_progress: bool = True
+    settles: bool = True
+
+    def without_progress(self) -> Work:
+        """The same work, if what is packed does not show how far the input goes."""
+        return replace(self, tells_progress=False)
+
+    def reading(self, leaves_behind: bool) -> Work:
+        """The same work over tables of which all columns are read, or not."""
+        return replace(self, recipe=replace(self.recipe, leaves_behind=leaves_behind))
+
+    def ending(self, until: int | None) -> Work:
+        """The same work over input that ends then, in microseconds, if that is later than its last event."""
+        return replace(self, until=until)
 
     def pack(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The events of one task, packed."""
-        packer = Packer(self.recipe)
+        packer = NamePacker(self.recipe) if self.settles else Packer(self.recipe)
         for table in gathered(batches, ROWS):
             yield packer.pack(table)
         if self.tells_progress:
             yield packer.finish()
 
+    def settle(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The events of some names, each once, packed for where they are detected."""
+        return settled(self.recipe, batches, tells_progress=self.tells_progress)
+
     def detect(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """What is found in the events of one bucket, as rows of the schema."""
-        is_tagged = TAGS[0].name in self.schema.names
+        istagged = TAGS[0].name in self.schema.names
         for found in self.found(batches):
             table = found.table
-            if is_tagged:
-                table = _tagged(table, "composite")
+            if istagged:
+                table = tagged(table, "composite")
             yield from fitted(table, self.schema).to_batches(RESULT_ROWS)
             if found.incomplete is not None:
-                yield from fitted(_tagged(found.incomplete.table, "incomplete"), self.schema).to_batches(RESULT_ROWS)
+                yield from fitted(tagged(found.incomplete.table, "incomplete"), self.schema).to_batches(RESULT_ROWS)
+
+    def tell(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same as blobs of tables as they are in one process, and what was left out and dropped."""
+        unpacked = self._taken(batches)
+        for found in self._found(unpacked):
+            told = found.table.replace_schema_metadata({DROPPED: str(found.dropped)})
+            yield packed_rows(COMPOSITES, [(unpacked.bucket, told)])
+            if found.incomplete is not None:
+                yield packed_rows(INCOMPLETE, [(unpacked.bucket, found.incomplete.table)])
+        if unpacked.bucket == 0:
+            yield packed_rows(PROGRESS, [(0, unpacked.progress.to_table())])
 
     def found(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Composites]:
         """What is found in the events of one bucket, for each pattern that is detected there."""
-        bucket, unpacked = None, Unpacked()
+        return self._found(self._taken(batches))
+
+    @staticmethod
+    def _taken(batches: Iterable[pa.RecordBatch]) -> Unpacked:
+        unpacked = Unpacked()
         for batch in batches:
-            if len(batch):
-                bucket = batch["bucket"][0].as_py()
-                unpacked.take(batch)
-        if bucket is None:
+            unpacked.take(batch)
+        return unpacked
+
+    def _found(self, unpacked: Unpacked) -> Iterator[Composites]:
+        if unpacked.bucket == NOWHERE:
             return
         events, _ = unpacked.events()
         ends = (unpacked.progress.last, self.until, int(np.asarray(events.field("hi")).max(initial=NEVER)))
         last = max(end for end in ends if end is not None)
-        for course in self._courses(bucket):
+        for course in self._courses(unpacked.bucket):
             course.feed(events, last + 1)
             yield course.finish(last)
 
     def _courses(self, bucket: int) -> Iterator[Course]:
         """The detections of a bucket."""
-        group, first, size = self._place(bucket)
+        group, first, size = self.place(bucket)
         for number, pattern in group.members:
             whole = self.plans[number]
             plan = Plan(pattern, whole.choice, whole.carry, whole.only, whole.pattern)
@@ -88,7 +128,8 @@ class Work:
             own = Own(keys, bucket - first, size) if group.is_split and group.meets_strangers else None
             yield Course(plan, self.blank, own)
 
-    def _place(self, bucket: int) -> tuple[Group, int, int]:
+    def place(self, bucket: int) -> tuple[Group, int, int]:
+        """The group that a bucket is of, the first bucket of that, and how many it has."""
         split = self.recipe.split
         for group, (first, size) in zip(split.groups, split.places(self.recipe.buckets), strict=True):
             if first <= bucket < first + size:
@@ -112,7 +153,7 @@ def gathered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]
         yield pa.Table.from_batches(waiting)
 
 
-def _tagged(table: pa.Table, kind: str) -> pa.Table:
+def tagged(table: pa.Table, kind: str) -> pa.Table:
     """The table with a column that says what its rows are; attributes have the names that they have beside it."""
     taken = {tag.name for tag in TAGS} if kind == "composite" else {TAGS[0].name}
     names = [f"{name}_" if name.rstrip("_") in taken else name for name in table.column_names]

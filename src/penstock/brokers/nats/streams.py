@@ -23,6 +23,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from penstock.brokers.nats.subjects import topic_of
 from penstock.brokers.protocol import Division, Message
 from penstock.brokers.selecting import select
+from penstock.brokers.tasks import end
 
 PATIENCE = 5.0
 """After so many seconds of silence a reader asks again."""
@@ -137,9 +138,7 @@ class NatsFollowing:
 
     async def stop(self) -> None:
         """Read no further."""
-        self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        await end(self._task)
         await self._end()
 
     def renew(self) -> None:

@@ -1,0 +1,10 @@
+"""Networks in which nodes die, detectors move and links are cut: nothing is lost, and nothing doubled."""
+
+import pytest
+
+from tests.network.simulation import run
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_subscribers_hear_what_one_process_finds(seed: int) -> None:
+    run(seed)

@@ -1,0 +1,134 @@
+"""The work of a stream's workers without Spark: whatever the micro-batches, what the reference finds."""
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import penstock as ps
+from penstock.algebra.pattern import Pattern
+from penstock.errors import DataError, PatternError
+from penstock.events.event import Event
+from penstock.events.mapping import Columns
+from penstock.events.table import EventTable, make_table
+from penstock.languages.core.printer import print_pattern
+from penstock.ordering.policies import Policy, parse_policy
+from penstock.spark.backfilling import left_by
+from penstock.spark.flow import HEARTBEAT, Flow, FlowPacker
+from penstock.spark.planning import patterns_of, plans_of, work_of
+from penstock.spark.schema import fitted
+from penstock.spark.work import tagged
+from penstock.testing.generate import choices, meaningful_pattern, trace
+from tests.engine.conftest import table_of
+
+Row = dict[str, Any]
+TRIALS = 15
+
+
+class Buckets:
+    """The buckets of a flow, with stores that are dicts."""
+
+    def __init__(self, pattern: Any, blank: EventTable, buckets: int = 3, **options: Any) -> None:
+        policy = options.pop("policy", ps.guaranteed())
+        beside = {name: options.pop(name) for name in ("sources", "late", "status", "skips") if name in options}
+        plans = plans_of(patterns_of(pattern), **options)
+        work = work_of(plans, blank, Columns(), buckets)
+        self.policy: Policy = parse_policy(policy) if isinstance(policy, str) else policy
+        self.flow = Flow(work, self.policy, **beside)
+        self.stores: dict[int, dict[str, bytes]] = {}
+
+    def backfill(self, *pieces: EventTable) -> list[Row]:
+        """What is found in history; the stores are what it leaves."""
+        found: list[Row] = []
+        for bucket, some in self.packed(*pieces).items():
+            for batch in left_by(self.flow, bucket, "", some, arrival=0):
+                for row in batch.to_pylist():
+                    if row["name"]:
+                        self.stores.setdefault(bucket, {})[row["name"]] = row["body"]
+                    else:
+                        found += pa.ipc.open_stream(row["body"]).read_all().to_pylist()
+        return found
+
+    def packed(self, *pieces: EventTable) -> dict[int, list[tuple[str, bytes]]]:
+        """What each bucket is sent, if each piece is read by one task."""
+        rows: dict[int, list[tuple[str, bytes]]] = {}
+        for piece in pieces:
+            packer = FlowPacker(self.flow.work.recipe, skips=False)
+            for packed in (packer.pack_events(packer.without_beats(piece)), packer.finish()):
+                for row in packed.to_pylist():
+                    rows.setdefault(row["bucket"], []).append((row["kind"], row["blob"]))
+        return rows
+
+    def feed(self, *pieces: EventTable, arrival: int = 0) -> list[Row]:
+        """What is found in a micro-batch, of which each piece is read by one task."""
+        found: list[Row] = []
+        for bucket, some in self.packed(*pieces).items():
+            store = self.stores.setdefault(bucket, {})
+            found += [row for table in self.flow.advance(bucket, some, arrival, store) for row in table.to_pylist()]
+        return found
+
+
+def beats(sources: list[str], at: int) -> EventTable:
+    fields = {"type": [HEARTBEAT] * len(sources), "source": sources, "id": [f"beat {s} {at}" for s in sources]}
+    return make_table(fields | {"lo": [at] * len(sources), "hi": [at] * len(sources)}, {})
+
+
+def micro_batches(table: EventTable, random: Random) -> list[list[EventTable]]:
+    """Events cut into micro-batches in which each source keeps its order, and these into pieces."""
+    sources = sorted(set(table.field("source").to_pylist()))
+    waiting = {s: [row for row, other in enumerate(table.field("source").to_pylist()) if other == s] for s in sources}
+    batches = []
+    while any(waiting.values()):
+        chosen = []
+        for source in sources:
+            count = random.randint(0, len(waiting[source]))
+            chosen += waiting[source][:count]
+            waiting[source] = waiting[source][count:]
+        random.shuffle(chosen)
+        pieces = random.randint(1, 2)
+        batches.append([table.take(chosen[number::pieces]) for number in range(pieces)])
+    return batches
+
+
+def content(rows: list[Row]) -> Counter[str]:
+    return Counter(repr({name: value for name, value in row.items() if value is not None}) for row in rows)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_stream_finds_what_is_found_in_one_process(seed: int) -> None:
+    for number in range(TRIALS):
+        random = Random(f"stream {seed}:{number}")  # noqa: S311
+        compared(meaningful_pattern(random.choice), trace(random.choice), choices(random.choice), random)
+
+
+def compared(pattern: Pattern, events: list[Event], options: dict[str, Any], random: Random) -> None:
+    """The stream and a detector in this process find the same."""
+    limits = ps.Limits(runs_per_instance=options.get("runs_per_instance"), age=options.get("age") or None)
+    more = {name: value for name, value in options.items() if name in ("context", "restart")} | {"limits": limits}
+    incomplete = random.random() < 0.5
+    try:
+        table = table_of(events)
+        sources = sorted(set(table.field("source").to_pylist()))
+        more |= {"incomplete": incomplete, "sources": sources}
+        stream = Buckets(pattern, table.slice(0, 0), random.randint(1, 4), **more)
+        local = ps.Detector(pattern, **more)
+    except (DataError, PatternError, MemoryError):
+        return
+    end = max(table.field("hi").to_pylist(), default=0) + random.randint(0, 9_000_000)
+    batches = micro_batches(table, random)
+    # History may come first: it leaves what its micro-batch would have left.
+    found = stream.backfill(*batches.pop(0)) if batches and random.random() < 0.3 else []
+    found += [row for pieces in batches for row in stream.feed(*pieces)]
+    found += stream.feed(beats(sources, end)) if sources else []
+    expected = local.feed(table, heartbeats=dict.fromkeys(sources, end))
+    schema = stream.flow.work.schema
+    rows = [row for some in told(expected, incomplete) for row in fitted(some, schema).to_pylist()]
+    assert content(found) == content(rows), print_pattern(pattern)
+
+
+def told(found: ps.Composites, incomplete: bool) -> list[pa.Table]:
+    if not incomplete or found.incomplete is None:
+        return [found.table]
+    return [tagged(found.table, "composite"), tagged(found.incomplete.table, "incomplete")]
