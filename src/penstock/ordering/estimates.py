@@ -27,7 +27,7 @@ UNSURE = 1e6
 """What the first delay and gap may be off by, in microseconds; more of them make sure."""
 BEFORE = 10.0
 """What a source that was never heard may have sent before, in spreads of delay."""
-DEATH = 1e-5
+DEATH = 1e-4
 """How likely a source is to stop for ever after an event."""
 EARLY = 3.0
 """No event is taken to come earlier than usual by more than so many spreads."""
