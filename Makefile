@@ -21,7 +21,7 @@ test: $(INSTALLED) ## check style, types and import directions, then run every t
 	@echo "» tests"
 	@JAVA_HOME="$$(scripts/java)" $(BIN)/pytest -n 2
 
-demo: $(INSTALLED) ## a day in the Active Office, detected live
+demo: $(INSTALLED) ## a day in the Active Office, detected live on an embedded Spark
 	@echo "» the Active Office"
 	@mkdir -p build
 	@JAVA_HOME="$$(scripts/java)" $(BIN)/penstock demo office --picture build/office.svg

@@ -16,6 +16,7 @@ demo = typer.Typer(no_args_is_help=True, help="Run an application of the papers,
 class Where(StrEnum):
     """Where patterns are detected."""
 
+    SPARK = "spark"
     LOCAL = "local"
 
 
@@ -30,7 +31,7 @@ def demos() -> None:
 
 @demo.command()
 def office(
-    engine: Annotated[Where, typer.Option(help="Where it is detected.")] = Where.LOCAL,
+    engine: Annotated[Where, typer.Option(help="Detect on an embedded Spark, or in this process.")] = Where.SPARK,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another seed is another day.")] = 1,
     hours: Annotated[float, typer.Option(metavar="H", min=0.1, max=24, help="How long the day is.")] = 9.0,
     seconds: Annotated[
@@ -48,9 +49,9 @@ def office(
     at a meeting and don't log in soon after it, so that its notes are sent to them. Nothing is consumed before it is
     certain that nothing earlier is still under way: the policy is guaranteed.
 
-    [bold]Another day, as fast as it can:[/]
+    [bold]Another day, without Spark, as fast as it can:[/]
 
-    penstock demo office --seed 7 --seconds 0
+    penstock demo office --engine local --seed 7 --seconds 0
 
     [bold]The same composites again, from a file:[/]
 

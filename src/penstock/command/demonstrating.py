@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -17,6 +18,7 @@ from penstock.detection.composites import Composites
 from penstock.detection.output import WRITERS
 from penstock.detection.values import json_text
 from penstock.engine.compiled import ANNOUNCEMENT, is_compiled
+from penstock.errors import PenstockError
 from penstock.events.cloudevents import to_cloudevent
 from penstock.scenarios.live import InProcess, Live
 from penstock.scenarios.office.findings import findings
@@ -79,7 +81,16 @@ def _in_process(day: Day) -> Live:
     return InProcess(load(OFFICE), list(day.sources))
 
 
-STARTS: dict[str, Callable[[Day], Live]] = {"local": _in_process}
+def _on_spark(day: Day) -> Live:
+    if find_spec("pyspark") is None:
+        raise PenstockError("Spark is not installed", hint="pip install 'penstock[spark]', or use --engine local")
+    # Loaded here since nothing else needs Spark.
+    from penstock.scenarios.on_spark import OnSpark
+
+    return OnSpark(load(OFFICE), day.sources, day.sent.table)
+
+
+STARTS: dict[str, Callable[[Day], Live]] = {"spark": _on_spark, "local": _in_process}
 """How detection is started in each place."""
 
 

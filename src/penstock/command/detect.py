@@ -69,6 +69,7 @@ POLICY = (
     "When an event may be consumed: guaranteed (the default), 'guaranteed(max_wait=10 s)', 'probabilistic(0.99)', "
     "'delay(5 s)' or best_effort."
 )
+SOURCE = "A source that is waited for from the beginning; may be repeated. Others are found by their events."
 CONTEXTS = "continuous|chronicle|recent|cumulative"
 
 
@@ -98,6 +99,7 @@ def detect(
     skip_bad: Annotated[bool, _reading(None, "Skip and count records that are no events.", "--skip-bad")] = False,
     follow: Annotated[bool, _following(None, "Detect while JSON lines come in on standard input.", "--follow")] = False,
     policy: Annotated[str | None, _following("POLICY", POLICY)] = None,
+    source: Annotated[list[str] | None, _following("NAME", SOURCE)] = None,
     late: Annotated[Path | None, _following("FILE", "Write events that came too late, and why: JSON lines.")] = None,
 ) -> None:
     """Detect a pattern in files of events; the order of the events does not matter.
@@ -155,6 +157,7 @@ def detect(
                 clock_error=clock_error,
                 skip_bad=skip_bad,
                 policy=policy,
+                sources=tuple(source or ()),
                 late=late,
             )
         )

@@ -58,6 +58,7 @@ class Request:
     clock_error: str | None
     skip_bad: bool
     policy: str | None = None
+    sources: tuple[str, ...] = ()
     late: Path | None = None
     engine: str = "local"
     master: str | None = None
@@ -97,8 +98,8 @@ def _ending(path: Path | None) -> str:
 
 
 def _check_followed(request: Request) -> None:
-    for name, given in (("--policy", request.policy), ("--late", request.late)):
-        if given is not None:
+    for name, given in (("--policy", request.policy), ("--source", request.sources), ("--late", request.late)):
+        if given:
             raise OptionError(
                 f"{name} is for input that is followed",
                 hint="add --follow to detect while JSON lines come in; files are put in order before",

@@ -41,7 +41,7 @@ class Screen:
         yield "events", f"{sent:,} of {self._total:,}"
         yield "consumed", f"{progress.consumed:,}"
         yield "events/s", f"{progress.consumed / passed:,.0f}"
-        yield "delay", f"{progress.delay / SECOND:.1f} s"
+        yield "delay", f"{progress.delay / SECOND:.2f} s"
         yield "live runs", f"{progress.live:,}"
         yield "late", f"{progress.late:,}"
         yield "composites", f"{progress.composites:,}"

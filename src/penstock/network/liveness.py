@@ -18,7 +18,7 @@ class Liveness:
 
     def __init__(self, name: str, nodes: Bucket, beat: float, expiry: float) -> None:
         self._name, self._nodes, self._beat, self._expiry = name, nodes, beat, expiry
-        self._seen: dict[str, tuple[int, int]] = {}
+        self._seen: dict[str, tuple[int | None, int]] = {}
 
     async def silent(self, nodes: Iterable[Node]) -> list[str]:
         """Looks once; nodes that have been silent in so many looks that they must have spoken, if they lived."""
@@ -26,7 +26,7 @@ class Liveness:
         for name in others:
             entry = await self._nodes.get(name)
             revision = entry.revision if entry else -1
-            before, looks = self._seen.get(name, (revision, 0))
+            before, looks = self._seen.get(name, (None, 0))
             self._seen[name] = (revision, looks + 1 if before == revision else 0)
         self._seen = {name: self._seen[name] for name in others}
         return [name for name, (_, looks) in self._seen.items() if looks * self._beat >= self._expiry]

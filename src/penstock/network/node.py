@@ -46,6 +46,8 @@ _log = logging.getLogger(__name__)
 _PAUSE = 0.02
 """Changes of the directory that come so soon after each other, in seconds, are planned for together."""
 _RETRY = 0.2
+_LONGEST_PAUSE = 30.0
+"""A detector that fails again and again is tried no less often than this, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,13 @@ class NetworkNode:
         self.name = name or f"{site}-{uuid.uuid4().hex[:8]}"
         self.view = View()
         self.running: dict[str, Running] = {}
-        self.refused: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
         self._broker, self._clock = broker, clock
         self._settings = settings or Settings()
         self._changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._plan = Plan()
+        self._failed: dict[str, tuple[int, float]] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Join the others."""
@@ -112,7 +114,7 @@ class NetworkNode:
 
     async def stop(self) -> None:
         """Leave: everything that runs here is handed over."""
-        await end(*self._tasks)
+        await end(*self._tasks, *self._leaving)
         for running in list(self.running.values()):
             await running.hand_over()
         self.running.clear()
@@ -121,7 +123,7 @@ class NetworkNode:
 
     async def kill(self) -> None:
         """End as a process does that is killed: nobody is told, and nothing is saved."""
-        await end(*self._tasks)
+        await end(*self._tasks, *self._leaving)
         for running in self.running.values():
             await running.stop()
         self.running.clear()
@@ -139,10 +141,14 @@ class NetworkNode:
             self._changed.clear()
             try:
                 await self._act()
-            except (BrokerError, PenstockError) as error:
-                self.counts["troubles"] += 1
-                _log.warning("%s: %s", self.name, error)
-                self._again()
+            except PenstockError as error:
+                self._note(error)
+
+    def _note(self, error: PenstockError) -> None:
+        """Something could not be done, and is tried again."""
+        self.counts["troubles"] += 1
+        _log.warning("%s: %s", self.name, error)
+        self._again()
 
     def _again(self) -> None:
         asyncio.get_running_loop().call_later(_RETRY, self._changed.set)
@@ -153,7 +159,7 @@ class NetworkNode:
         if me is None or not me.alive:
             await agree(self._directory, lambda known: known.with_node(Node(self.name, self.site)))
             return
-        self._plan = planned = plan(directory)
+        planned = plan(directory)
         if dict(planned.detectors) != dict(directory.detectors):
             await self._settle(planned, self.view.agreement)
             return
@@ -161,7 +167,10 @@ class NetworkNode:
             if name not in planned.detectors or planned.detectors[name].node != self.name:
                 await self._let_go(name, is_over=name not in planned.detectors)
         for detector in planned.at(self.name):
-            await self._ensure(detector, directory)
+            try:
+                await self._ensure(detector, directory)
+            except PenstockError as error:
+                self._note(error)
         await self._tell(planned, directory)
 
     async def _settle(self, planned: Plan, seen: Agreement) -> None:
@@ -184,6 +193,8 @@ class NetworkNode:
     async def _ensure(self, detector: Detector, directory: Directory) -> None:
         """The detector runs here, and hears what it shall hear."""
         running = self.running.get(detector.name)
+        if running is None and time.monotonic() < self._failed.get(detector.name, (0, 0.0))[1]:
+            return
         if running is None:
             running = await self._begin(detector, directory)
             if running is None:
@@ -192,7 +203,7 @@ class NetworkNode:
         running.has_parents = any(user in directory.detectors for user in detector.users)
         for source in set(detector.sources) - set(running.work.record.sources):
             running.work.know(source)
-        running.work.record = detector
+        running.work.record, running.work.types = detector, directory.types
         if not await running.hear(await inputs_of(detector, directory, self.view, self._broker, running.positions)):
             self._again()
 
@@ -200,15 +211,16 @@ class NetworkNode:
         """Starts it anew, or goes on from its last state; None if that must wait for somebody."""
         born = self.view.agreement.born.get(detector.name, 0)
         found = await self._states.find(detector.name)
+        before = found if found is not None and found.saved.born == born else None
         if any(one.detector not in self.view.places for one in detector.parts):
             return None
-        if found is not None and found.saved.born == born:
-            if not self._may_take(found, directory):
+        if before is not None:
+            if not self._may_take(before, directory):
                 return None
-            pages = await self._states.read(detector.name, found.saved)
+            pages = await self._states.read(detector.name, before.saved)
             work = Work.restore(detector, pages, directory.types, self._clock)
-            running = self._made(work, born, found.revision)
-            running.positions = dict(found.saved.positions)
+            running = self._made(work, born, before.revision)
+            running.positions = dict(before.saved.positions)
         else:
             work = Work.begin(detector, directory.types, self._clock)
             running = self._made(work, born, found.revision if found else 0)
@@ -217,14 +229,18 @@ class NetworkNode:
         after = await self._broker.last(stream_of(self.site))
         if not await running.save():
             return None
-        before = {found.saved.site: found.saved.published} if found and found.saved.site != self.site else {}
-        known = Places(self.view.places.get(detector.name, ()) if found else ())
-        places = known.moved(Place(self.site, after, before))
-        await put_json(self._directory, f"places/{detector.name}", to_json(places))
+        await put_json(self._directory, f"places/{detector.name}", to_json(self._places(detector.name, after, before)))
         self.running[detector.name] = running
         running.start(self._ended)
-        self.counts["started" if found is None else "taken over"] += 1
+        self.counts["started" if before is None else "taken over"] += 1
         return running
+
+    def _places(self, detector: str, after: int, before: Found | None) -> Places:
+        """Where a detector is and was, now that it is here."""
+        if before is None:
+            return Places((Place(self.site, after),))
+        published = {before.saved.site: before.saved.published} if before.saved.site != self.site else {}
+        return Places(self.view.places.get(detector, ())).moved(Place(self.site, after, published))
 
     def _made(self, work: Work, born: int, revision: int) -> Running:
         every = self._settings.save
@@ -242,7 +258,13 @@ class NetworkNode:
             _log.warning("%s: %s ended: %r", self.name, running.name, running.error)
             self.counts["failures"] += 1
             del self.running[running.name]
-            self._again()
+            leaving = asyncio.create_task(running.stop())
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+            failures = self._failed.get(running.name, (0, 0.0))[0] + 1
+            pause = min(_RETRY * 2**failures, _LONGEST_PAUSE)
+            self._failed[running.name] = (failures, time.monotonic() + pause)
+            asyncio.get_running_loop().call_later(pause, self._changed.set)
 
     async def _tell(self, planned: Plan, directory: Directory) -> None:
         """Tells subscribers what they shall listen to, once it is there."""

@@ -146,7 +146,7 @@ class Held:
     def take(self, counts: list[int], now: int) -> tuple[EventTable, int]:
         """Removes and returns so many of each run, in the weak order, and how long they waited in all."""
         parts = self._split(counts)
-        waited = sum(len(part) * now - int(part.batch.came[part.rows].sum()) for part in parts)
+        waited = sum(int((now - part.batch.came[part.rows]).sum()) for part in parts)  # sums of instants would not fit
         if len(parts) < 2:
             return (parts[0].events() if parts else NOTHING), waited
         table, rows = _together(parts)

@@ -26,7 +26,7 @@ class Progress:
         live: Runs that wait.
         late: Events that came after their place had passed.
         composites: What was detected so far.
-        delay: How long a consumed event waited until it was stable, on average, in microseconds of the scenario.
+        delay: How long a consumed event waited until nothing earlier could come, on average, in microseconds.
     """
 
     consumed: int = 0
@@ -71,7 +71,7 @@ class InProcess:
     def take(self, arrival: Arrival) -> None:
         """What came together is taken together; of one source's heartbeats the last counts."""
         promised = {beat.source: beat.at for beat in arrival.heartbeats}
-        found = self._detector.feed(arrival.table, arrival=arrival.at, heartbeats=promised)
+        found = self._detector.feed(arrival.table, heartbeats=promised)
         if len(found):
             self._found.append(found.table)
 

@@ -87,7 +87,7 @@ def detect(
         incomplete=incomplete,
     )  # fmt: skip
     mapping = mapping_of(columns, df.columns, zone, time_unit, clock_error)
-    blank = from_arrow(to_arrow_schema(df.schema).empty_table(), mapping)
+    blank = from_arrow(to_arrow_schema(df.schema, timezone="UTC").empty_table(), mapping)
     settles = not unique and "id" in field_columns(df.columns, mapping)
     work = work_of(plans, blank, mapping, buckets or default_buckets(df.sparkSession), until, settles=settles)
     warn_of_one_bucket(work)

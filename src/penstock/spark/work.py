@@ -12,7 +12,7 @@ from penstock.detection.composites import Composites
 from penstock.detection.course import Course
 from penstock.detection.local import NEVER
 from penstock.detection.plan import Plan
-from penstock.events.table import EventTable
+from penstock.events.table import EventTable, make_table
 from penstock.spark.keys import NOWHERE
 from penstock.spark.packing import PROGRESS, ROWS, Packer, Recipe, packed_rows
 from penstock.spark.schema import TAGS, fitted
@@ -36,7 +36,8 @@ class Work:
     Attributes:
         recipe: How events are packed.
         plans: What is detected, for each pattern.
-        blank: A table without events that has all their attributes.
+        attributes: All attributes of the events.
+        fixed: Whether these are the columns of a table, so that no event has others.
         schema: The columns of results.
         until: When the input ends for timers, if later than its last event.
         tells_progress: Whether those who pack say how far they came.
@@ -45,11 +46,18 @@ class Work:
 
     recipe: Recipe
     plans: tuple[Plan, ...]
-    blank: EventTable
+    attributes: pa.Schema
+    fixed: bool
     schema: pa.Schema
     until: int | None = None
     tells_progress: bool = True
     settles: bool = True
+
+    @property
+    def blank(self) -> EventTable:
+        """A table without events that has all their attributes."""
+        columns = {field.name: pa.array([], field.type) for field in self.attributes}
+        return make_table({"type": [], "lo": [], "hi": []}, columns, self.fixed)
 
     def without_progress(self) -> Work:
         """The same work, if what is packed does not show how far the input goes."""

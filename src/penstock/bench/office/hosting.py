@@ -6,13 +6,10 @@ import asyncio
 import sys
 import threading
 
-from penstock.bench.office.setting import GATEWAY, HUB, LEAF_PORT, OFFICE, PORT, SETTINGS, Setting, expected
+from penstock.bench.office.setting import GATEWAY, HUB, LEAF_PORT, PORT, SETTINGS, Setting, expected
 from penstock.bench.office.talking import end_with_input, say
 from penstock.brokers.connecting import connect
 from penstock.brokers.nats.server import Server
-from penstock.network.addresses import DIRECTORY
-from penstock.network.agreement import write
-from penstock.network.directory import Link
 from penstock.network.node import NetworkNode
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - everywhere in a namespace that nobody else is in
@@ -29,7 +26,6 @@ async def host(site: str, server: Server) -> None:
     """A node beside the broker, as ``penstock node`` runs it."""
     broker = await connect(f"nats://127.0.0.1:{server.port}", name=f"node {site}")
     await NetworkNode(broker, site, site, SETTINGS).start()
-    await write(await broker.bucket(DIRECTORY, SETTINGS.directory), Link(OFFICE, GATEWAY))
     say("ready")
     await asyncio.Event().wait()
 

@@ -8,6 +8,7 @@ from typing import Self
 
 from penstock import Composites, detect
 from penstock.algebra.pattern import Pattern
+from penstock.network.directory import Link
 from penstock.network.node import Settings
 from penstock.scenarios.office.patterns import PAPERS, load
 from penstock.scenarios.office.simulator import Day, simulate
@@ -29,7 +30,7 @@ TYPES: dict[str, dict[str, object]] = {
     "Person": {"person": str, "room": str},
 }
 """What the subscription needs, with the kinds of attributes."""
-SETTINGS = Settings(directory=GATEWAY, beat=5.0, expiry=30.0)
+SETTINGS = Settings(directory=GATEWAY, beat=5.0, expiry=30.0, links=(Link(OFFICE, GATEWAY),))
 """Those of nodes and services: the directory is at the gateway, in the middle."""
 DISTRIBUTION = "minimum_bandwidth"
 

@@ -65,7 +65,7 @@ def _words(day: Day, found: Findings, course: Course) -> Iterator[str]:
     counts = ", ".join(f"{type} {count}" for type, count in found.counts.items())
     yield f"{sum(found.counts.values())} composites: {counts}"
     yield (
-        f"policy guaranteed: {told.late} late; an event waited {told.delay / SECOND:.1f} s of the day "
+        f"policy guaranteed: {told.late} late; an event waited {told.delay / SECOND:.2f} s "
         f"until nothing earlier could come; {told.live} runs still wait"
     )
 
