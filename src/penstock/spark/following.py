@@ -75,7 +75,7 @@ def _workers() -> Iterator[int]:
     for path in Path("/proc").glob("[0-9]*"):
         try:
             parents[int(path.name)] = int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if b"penstock.spark.daemon" in (path / "cmdline").read_bytes():
+            if b"\0penstock.spark.daemon" in (path / "cmdline").read_bytes():
                 sizes[int(path.name)] = int((path / "statm").read_text().split()[1]) * page
         except OSError:
             continue
@@ -111,4 +111,7 @@ class _Pairs(StatefulProcessor):
             else:
                 yield from (Row(id=one, id_1=row.id) for one in waiting)
                 waiting = []
-        self._waiting.put([(one,) for one in waiting])
+        if waiting:
+            self._waiting.put([(one,) for one in waiting])
+        else:
+            self._waiting.clear()
