@@ -71,14 +71,19 @@ def _watch(found: list[int], over: threading.Event) -> None:
 
 def _workers() -> Iterator[int]:
     """The bytes that each of this process's Python workers has in memory."""
-    page = os.sysconf("SC_PAGE_SIZE")
+    page, parents, sizes = os.sysconf("SC_PAGE_SIZE"), {}, {}
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            command = (path / "cmdline").read_bytes()
-            if b"penstock.spark.daemon" in command:
-                yield int((path / "statm").read_text().split()[1]) * page
+            parents[int(path.name)] = int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if b"\0penstock.spark.daemon" in (path / "cmdline").read_bytes():
+                sizes[int(path.name)] = int((path / "statm").read_text().split()[1]) * page
         except OSError:
             continue
+    for number, size in sizes.items():
+        while number in parents and number != os.getpid():
+            number = parents[number]
+        if number == os.getpid():
+            yield size
 
 
 def aggregated(events: DataFrame) -> DataFrame:
@@ -106,4 +111,7 @@ class _Pairs(StatefulProcessor):
             else:
                 yield from (Row(id=one, id_1=row.id) for one in waiting)
                 waiting = []
-        self._waiting.put([(one,) for one in waiting])
+        if waiting:
+            self._waiting.put([(one,) for one in waiting])
+        else:
+            self._waiting.clear()
