@@ -35,6 +35,8 @@ from xdist.scheduler import LoadScopeScheduling
 ROOT = Path(__file__).parent
 NOT_RUN = re.compile(r"<!-- not run: (?P<reason>.+?) -->[ \t]*\n\Z")
 SECONDS_FOR_A_BLOCK = 120
+NEEDS_SPARK = re.compile(r"(^|/)(test_on_\w*spark\w*\.py|spark\.md)$")
+"""Tests and pages that start a Spark session."""
 
 
 @pytest.fixture(scope="module")
@@ -175,10 +177,15 @@ pytest_collect_file = Sybil(parsers=[read_blocks], pattern="*.md", fixtures=["wo
 
 
 class KeepPagesTogether(LoadScopeScheduling):  # type: ignore[misc]
-    """Sends the blocks of one page to one worker, in order: later ones use names of earlier ones."""
+    """Sends the blocks of one page to one worker, in order: later ones use names of earlier ones.
+
+    What needs Spark is sent to one worker too, so that one session serves all of it.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         page = nodeid.partition("::")[0]
+        if NEEDS_SPARK.search(page):
+            return "spark"
         return page if page.endswith(".md") else nodeid
 
 

@@ -131,6 +131,8 @@ def test_what_no_stream_keeps_is_an_error(connecting: Connect) -> None:
     async def case(one: Broker, other: Broker) -> None:
         with pytest.raises(BrokerError, match="nowhere"):
             await one.last("nowhere")
+        with pytest.raises(BrokerError, match="no stream keeps nowhere/a"):
+            await one.publish(("nowhere", "a"), b"")
 
     run(connecting, case)
 
@@ -241,5 +243,19 @@ def test_nothing_is_published_to_a_pattern(connecting: Connect) -> None:
     async def case(one: Broker, other: Broker) -> None:
         with pytest.raises(BrokerError, match="is no topic"):
             await one.tell(("a", ANY), b"")
+
+    run(connecting, case)
+
+
+def test_what_a_stream_has_let_go_of_is_counted(connecting: Connect) -> None:
+    async def case(one: Broker, other: Broker) -> None:
+        name = fresh()
+        await one.keep(Stream(name, ((name, REST),), max_bytes=10_000))
+        first = await one.publish((name, "a"), bytes(1_000))
+        for _ in range(40):
+            await one.publish((name, "a"), bytes(1_000))
+        following = await other.follow(name, [(name, "a")], after=first)
+        messages = await following.batch()
+        assert following.lost == messages[0].sequence - first - 1 > 0
 
     run(connecting, case)

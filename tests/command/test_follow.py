@@ -183,6 +183,12 @@ def test_late_events_are_written_at_once_with_reason_and_lateness(
     assert followed.end() == (0, [], "note: 1 event came too late and took no part; see late.jsonl\n")
 
 
+def test_a_source_that_is_named_is_waited_for_from_the_beginning(penstock: Run) -> None:
+    lines = "".join([OPEN, CLOSE, line("Open", 3, "door-2", door="D2"), line("Close", 9, "door-2", door="D2")])
+    found = penstock("detect", PAIR, "--follow", "--source", "door-1", "--source", "door-2", stdin=lines)
+    assert (found.returncode, found.stdout.count("\n"), found.stderr) == (0, 2, "")
+
+
 def test_late_and_repeated_events_are_counted(penstock: Run) -> None:
     lines = [OPEN, OPEN, CLOSE, beat(9, "door-1"), line("Open", 3, "door-2", door="D2")]
     result = penstock("detect", PAIR, "--follow", stdin="".join(lines))
@@ -257,6 +263,7 @@ def test_people_are_told_who_holds_everything_up(follow: Callable[..., Followed]
     ("arguments", "message"),
     [
         (["--policy", "delay(5 s)"], "error: --policy is for input that is followed\nhint: add --follow"),
+        (["--source", "door-1"], "error: --source is for input that is followed\nhint: add --follow"),
         (["--late", "late.jsonl"], "error: --late is for input that is followed\nhint: add --follow"),
         (["--follow", "--policy", "garanteed"], "error: --policy: 'garanteed' is no policy\nhint: did you mean"),
         (["--follow", "--policy", "delay(soon)"], "error: --policy: delay: "),

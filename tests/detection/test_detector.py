@@ -1,5 +1,6 @@
 """A detector gives the results of ordered input, however events come, and goes on after it was saved."""
 
+import contextlib
 from itertools import pairwise
 from typing import Any
 
@@ -61,6 +62,74 @@ def test_timers_up_to_until_fire_when_the_input_is_over() -> None:
     detector = ps.Detector(ABSENT, until=6)
     assert len(detector.feed([event("A", 1)])) == 0
     assert len(detector.finish()) == 1
+
+
+def test_attributes_of_late_events_that_are_called_like_a_field_are_kept() -> None:
+    detector = ps.Detector("[A]")
+    detector.feed([event("A", 7)])
+    data = {"reason": "none", "reason_": 1, "lo": 2, "v": 3}
+    late = detector.feed([event("B", 3, source="t") | {"data": data}]).late
+    assert late is not None
+    told = late.select(["reason_", "reason__", "lo_", "v"]).to_pylist()
+    assert told == [{"reason_": "none", "reason__": 1, "lo_": 2, "v": 3}]
+
+
+def test_results_of_which_no_table_was_asked_for_stay_what_they_were() -> None:
+    detector = ps.Detector(PAIR)
+    found = [detector.feed([event(type, at)]) for at, type in enumerate("ABAB" * 50)]
+    eager = ps.Detector(PAIR)
+    assert rows(*found) == rows(*_asked(eager, "ABAB" * 50))
+    assert [len(one) for one in found] == [at % 2 for at in range(200)]
+
+
+def _asked(detector: ps.Detector, types: str) -> list[ps.Composites]:
+    found = []
+    for at, type in enumerate(types):
+        found.append(detector.feed([event(type, at)]))
+        assert found[-1].table is not None
+    return found
+
+
+def test_events_that_say_when_they_came_tell_the_time() -> None:
+    machine = 1_000_000_000
+    detector = ps.Detector("[A]", policy="guaranteed(max_wait=10 us)", sources=["s", "silent"], clock=lambda: machine)
+    came = [event("A", at, arrival=at + 1) for at in (1, 5, 20)]
+    assert [[one.lo for one in detector.feed([each])] for each in came] == [[], [], [1, 5]]
+    machine += 9
+    assert len(detector.wait()) == 0
+    machine += 1
+    assert [one.lo for one in detector.wait()] == [20]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "arrived", "doubtful"),
+    [
+        (PAIR, [("A", 1), ("B", 5), ("B", 3)], 1),  # the earlier B would have completed it
+        (PAIR, [("A", 1), ("B", 5), ("C", 3)], 0),  # no C is met
+        (PAIR, [("A", 2), ("B", 5), ("B", 1)], 0),  # before it began
+        (PAIR, [("A", 1), ("C", 9), ("B", 5)], 0),  # C is later, and no part
+        (PAIR, [("A", 1), ("B", 5), ("B", 3), ("B", 4)], 1),  # once each
+        ("[A(k = $k)] ; [B(k = $k)] ; [A(k = $k)]", [("A", 1), ("B", 5), ("B", 3), ("A", 9)], 1),  # given afterwards
+        (ABSENT, [("A", 1), ("C", 9), ("B", 3)], 1),  # the timer had fired
+        (ABSENT, [("A", 1), ("B", 3), ("C", 9)], 0),
+    ],
+)
+def test_best_effort_counts_composites_that_ordered_input_may_have_changed(
+    pattern: str, arrived: list[tuple[str, int]], doubtful: int
+) -> None:
+    detector = ps.Detector(pattern, policy=ps.best_effort())
+    for type, at in arrived:
+        detector.feed([event(type, at)])
+    assert detector.counters.doubtful == doubtful
+
+
+@pytest.mark.parametrize("k", [2, 2.5, "x", None])
+def test_what_came_late_for_other_values_of_the_parameters_casts_no_doubt(k: Any) -> None:
+    detector = ps.Detector(PAIR, policy=ps.best_effort())
+    for type, at, value in [("A", 1, 1.0), ("B", 5, 1.0), ("B", 3, k)]:
+        with contextlib.suppress(ps.DataError):  # one of another kind is refused
+            detector.feed([event(type, at, value)])
+    assert (detector.counters.matched, detector.counters.doubtful) == (1, 0)
 
 
 def test_late_events_are_told_with_the_reason_and_by_how_much() -> None:

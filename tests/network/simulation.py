@@ -1,18 +1,22 @@
 """A network in virtual time: sites, links that are cut, nodes that die, detectors that move, streams that are kept.
 
-Everything that decides is the product's own: the planner says what runs where, `Hosted` detects, `naming` gives
+Everything that decides is the product's own: the planner says what runs where, a node's `Work` detects, `naming` gives
 composites their names back. What is simulated are the brokers, which keep streams, and all that can go wrong.
 """
 
+import json
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
 import penstock as ps
+from penstock.brokers.protocol import Message
+from penstock.brokers.wire import to_json
+from penstock.events.cloudevents import to_cloudevent
 from penstock.events.event import Event
 from penstock.languages.core.printer import print_pattern
+from penstock.network.detecting import Beat, Outcome, Work
 from penstock.network.directory import Detector, Directory, Link, Node, Options, Site, Source, Subscription
-from penstock.network.hosting import Heartbeat, Hosted, Outcome, Published
 from penstock.network.naming import delivered
 from penstock.network.placement import distances
 from penstock.network.plan import Plan
@@ -45,11 +49,35 @@ class Reader:
 
 
 @dataclass
-class Entry:
-    """Something that was published, and where it is kept."""
+class Hosted:
+    """A detector at a node, and how far it has read each stream."""
 
-    site: str
-    item: Published
+    work: Work
+    positions: dict[str, int] = field(default_factory=dict)
+    told: int | None = None
+
+    @property
+    def record(self) -> Detector:
+        return self.work.record
+
+    def take(self, stream: str, first: int, messages: list[Message]) -> Outcome:
+        """Messages of a stream came, whose positions begin with ``first``; those read before are left out."""
+        known = self.positions.get(stream, 0)
+        self.positions[stream] = max(known, first + len(messages) - 1)
+        types = {one.type for one in self.record.events}
+        fresh = messages[max(0, known + 1 - first) :]
+        return self.work.take([one for one in fresh if one.topic[1] != "event" or one.topic[2] in types])
+
+    def save(self) -> "Saved":
+        return Saved(dict(self.work.save()), dict(self.positions))
+
+
+@dataclass
+class Saved:
+    """A detector's state: pages, and how far it had read."""
+
+    pages: dict[str, bytes]
+    positions: dict[str, int]
 
 
 @dataclass
@@ -58,9 +86,9 @@ class World:
 
     random: Random
     directory: Directory = field(default_factory=Directory)
-    streams: dict[str, list[Entry]] = field(default_factory=dict)
+    streams: dict[str, list[Message]] = field(default_factory=dict)
     hosted: dict[tuple[str, str], Hosted] = field(default_factory=dict)
-    states: dict[str, bytes] = field(default_factory=dict)
+    states: dict[str, Saved] = field(default_factory=dict)
     readers: dict[str, Reader] = field(default_factory=dict)
     cut: set[str] = field(default_factory=set)
     events: list[Event] = field(default_factory=list)
@@ -118,18 +146,20 @@ class World:
         """A detector runs at its node: it is handed over, comes back from its state, or is new."""
         for (node, name), hosted in list(self.hosted.items()):
             if name == detector.name and node != detector.node:
-                self.states[name] = hosted.snapshot()
+                self.states[name] = hosted.save()
                 del self.hosted[node, name]
         key = (detector.node, detector.name)
         if key in self.hosted:
-            self.hosted[key].record = detector
+            self.hosted[key].work.record = detector
             return
         if detector.name in self.states:
-            self.hosted[key] = Hosted.restore(detector, self.states[detector.name], self.clock)
+            saved = self.states[detector.name]
+            work = Work.restore(detector, saved.pages, {}, self.clock)
+            self.hosted[key] = Hosted(work, dict(saved.positions))
             return
         positions = {name: len(self.streams.get(name, ())) for name in detector.sources}
-        self.hosted[key] = Hosted.begin(detector, self.clock, positions)
-        self.states[detector.name] = self.hosted[key].snapshot()
+        self.hosted[key] = Hosted(Work.begin(detector, {}, self.clock), positions)
+        self.states[detector.name] = self.hosted[key].save()
 
     def clock(self) -> int:
         return self.now
@@ -142,7 +172,7 @@ class World:
         """A source publishes an event, or says that it has nothing to say."""
         source = self.directory.sources[self.random.choice(["s", "t", "u"])]
         if self.random.random() < 0.4:
-            self.streams[source.name].append(Entry(source.site, Heartbeat(self.now - SECOND)))
+            self.beat(source, self.now - SECOND)
             return
         self.now += self.random.choice([0, 0, SECOND // 2, SECOND])
         attributes = {"v": self.random.choice([None, 0, 1, 2]), "k": self.random.choice([1, 1, 2, None])}
@@ -154,8 +184,12 @@ class World:
         if last and event.weak_key < last[-1].weak_key:
             event = replace(event, lo=event.hi)
         self.events.append(event)
-        [record] = as_dicts([event])
-        self.streams[source.name].append(Entry(source.site, record))
+        body = to_json(to_cloudevent(event))
+        self.streams[source.name].append(Message((source.site, "event", event.type), body))
+
+    def beat(self, source: Source, at: int) -> None:
+        body = Beat(source.name, at).to_bytes()
+        self.streams[source.name].append(Message((source.site, "beat", source.types[0]), body))
 
     def deliver(self, everything: bool = False) -> bool:
         """Some detector reads on in some stream; says whether there was anything to read."""
@@ -172,16 +206,16 @@ class World:
         count = count if everything else self.random.randint(1, count)
         first = hosted.positions.get(stream, 0)
         back = self.random.randint(0, min(first, 2))
-        items = [one.item for one in self.streams[stream][first - back : first + count]]
-        self.told(hosted, node, hosted.take(stream, first - back + 1, items))
+        messages = self.streams[stream][first - back : first + count]
+        self.told(hosted, node, hosted.take(stream, first - back + 1, messages))
         return True
 
     def readable(self, hosted: Hosted, node: str, stream: str) -> int:
         """How many items a detector can read: up to one that is kept where no way leads to."""
         site = self.directory.nodes[node].site
         count = 0
-        for entry in self.streams.get(stream, [])[hosted.positions.get(stream, 0) :]:
-            if not self.connected(entry.site, site):
+        for message in self.streams.get(stream, [])[hosted.positions.get(stream, 0) :]:
+            if not self.connected(message.topic[0], site):
                 break
             count += 1
         return count
@@ -190,9 +224,12 @@ class World:
         self.late += outcome.late
         site = self.directory.nodes[node].site
         stream = self.streams[hosted.record.source]
-        stream += [Entry(site, one) for one in outcome.records]
-        if outcome.frontier is not None:
-            stream.append(Entry(site, Heartbeat(outcome.frontier)))
+        name = hosted.record.name
+        stream += [Message((site, "found", name), body, id) for id, body in outcome.found]
+        if outcome.frontier is not None and outcome.frontier != hosted.told:
+            hosted.told = outcome.frontier
+            body = Beat(hosted.record.source, outcome.frontier).to_bytes()
+            stream.append(Message((site, "progress", name), body))
 
     def trouble(self) -> None:
         """Something goes wrong, or is changed."""
@@ -241,7 +278,7 @@ class World:
         """Some detector saves its state."""
         if self.hosted:
             _, name = key = self.random.choice(sorted(self.hosted))
-            self.states[name] = self.hosted[key].snapshot()
+            self.states[name] = self.hosted[key].save()
 
     def read(self) -> None:
         """Subscribers read all that is there."""
@@ -249,9 +286,10 @@ class World:
             reader = self.readers[name]
             for detector in listening.detectors:
                 stream = self.streams[f"penstock/{detector}"]
-                for entry in stream[reader.positions[detector] :]:
-                    if not isinstance(entry.item, Heartbeat) and entry.item["type"] in listening.heard:
-                        record = delivered(entry.item, listening)
+                for message in stream[reader.positions[detector] :]:
+                    shared = json.loads(message.body) if message.topic[1] == "found" else {}
+                    if shared.get("type") in listening.heard:
+                        record = delivered(shared, listening)
                         reader.repeated += record["id"] in reader.records
                         reader.records[record["id"]] = record
                 reader.positions[detector] = len(stream)
@@ -261,7 +299,7 @@ class World:
         self.cut.clear()
         self.zombies.clear()
         for source in self.directory.sources.values():
-            self.streams[source.name].append(Entry(source.site, Heartbeat(self.now)))
+            self.beat(source, self.now)
         while self.deliver(everything=True):
             pass
         self.read()
@@ -293,6 +331,8 @@ def run(seed: int, steps: int = 120) -> World:
                 world.read()
     world.end()
     assert not world.late, f"{world.late} events were late"
+    rejected = [dict(one.work.rejected) for one in world.hosted.values() if one.work.rejected]
+    assert not rejected
     for name in first:
         heard = {id: told(record) for id, record in world.readers[name].records.items()}
         expected = world.expected(world.directory.subscriptions[name])

@@ -63,6 +63,13 @@ def test_near_publishers_what_is_heard_stays_at_its_site() -> None:
     assert detector.node == "n-office"
 
 
+def test_a_source_that_no_node_can_reach_does_not_decide() -> None:
+    silent = Source("cellar", "cellar", ("Open",), rates={"Open": 3.0})
+    [detector] = plan(network(wants("a")).put(Site("cellar"), silent)).detectors.values()
+    assert detector.sources == ("cellar", "doors")
+    assert detector.node == "n-office"
+
+
 def test_near_subscribers_a_detector_runs_at_the_subscriber() -> None:
     [detector] = plan(network(wants("a", policy="minimum_latency"))).detectors.values()
     assert detector.node == "n-wireless"

@@ -5,6 +5,10 @@ import pytest
 from tests.network.simulation import run
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(20))
 def test_subscribers_hear_what_one_process_finds(seed: int) -> None:
     run(seed)
+
+
+def test_who_was_first_at_a_place_is_known_elsewhere_too() -> None:
+    run(9002, steps=300)

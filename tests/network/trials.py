@@ -6,15 +6,16 @@ import argparse
 import sys
 import traceback
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 from penstock.errors import PenstockError
 from tests.network.simulation import run
 
 
-def trial(seed: int) -> tuple[int, int, int, str]:
+def trial(seed: int, steps: int) -> tuple[int, int, int, str]:
     """One history: its seed, how many events and composites there were, and what was wrong."""
     try:
-        world = run(seed)
+        world = run(seed, steps)
     except (AssertionError, PenstockError, LookupError, ValueError):
         return seed, 0, 0, traceback.format_exc(limit=-3)
     return seed, len(world.events), sum(len(one.records) for one in world.readers.values()), ""
@@ -26,10 +27,12 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--steps", type=int, default=240)
     asked = parser.parse_args()
     wrong, events, composites = 0, 0, 0
     with ProcessPoolExecutor(asked.jobs) as pool:
-        for seed, met, heard, error in pool.map(trial, range(asked.seed, asked.seed + asked.cases), chunksize=8):
+        seeds = range(asked.seed, asked.seed + asked.cases)
+        for seed, met, heard, error in pool.map(partial(trial, steps=asked.steps), seeds, chunksize=4):
             events, composites = events + met, composites + heard
             if error:
                 wrong += 1

@@ -45,6 +45,13 @@ def test_a_timer_that_is_set_behind_progress_fires() -> None:
     assert parts("([A], [T in {T, B}]){T = 2 s}", "a@8", "a@1", "d@20") == [["A"], ["A"]]
 
 
+def test_a_timer_that_is_set_behind_another_does_not_wait_for_it() -> None:
+    stage = Ordering(best_effort())
+    given_on = [fed(stage, batch) for batch in ("a@8", "a@1", "a@2")]
+    found = detected(parse("([A], [T in {T, B}]){T = 2 s}"), given_on)
+    assert [one.hi // SECOND for one in found] == [3, 4]
+
+
 @settings(max_examples=2 * settings.default.max_examples)
 @given(pattern=meaningful_patterns(), trace=traces(), data=st.data())
 def test_whatever_the_order_of_arrival_every_event_is_consumed_once_and_no_stamp_is_upside_down(

@@ -16,6 +16,7 @@ LAWS = {
     "constant": Constant(200_000),
     "exponential": Exponential(300_000),
     "heavy-tailed": HeavyTailed(50_000, 2.0),
+    "very heavy-tailed": HeavyTailed(50_000, 1.5),
     "changing": Changing(Exponential(200_000), Exponential(600_000), 150 * SECOND),
     "one dies": Exponential(300_000),
 }
@@ -77,9 +78,18 @@ def estimates_of(delays: list[int]) -> tuple[Estimates, Sources]:
 
 def test_a_source_that_died_is_noticed() -> None:
     estimates, sources = estimates_of([50_000] * 60)
-    soon, later = (estimates.outlook(sources, at * SECOND).under_way(at * SECOND) for at in (62, 120))
+    soon, later = (estimates.outlook(sources, at * SECOND).under_way(at * SECOND) for at in (62, 600))
     assert soon > 0.01
     assert later < soon / 100
+
+
+def test_a_source_that_is_often_heard_and_falls_silent_is_waited_for() -> None:
+    delays = HeavyTailed(50_000, 1.5).draw(np.random.default_rng(1), np.zeros(400, np.int64))
+    estimates, sources = estimates_of(np.minimum(delays, 900_000).tolist())
+    # It says something every second: after twenty without a word, what it said first is probably still under way.
+    soon, later = (estimates.outlook(sources, at * SECOND).under_way((at - 1) * SECOND) for at in (402, 420))
+    assert soon < 0.1
+    assert later > 0.5
 
 
 def test_what_is_usual_follows_a_change() -> None:

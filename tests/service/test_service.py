@@ -262,3 +262,48 @@ def test_a_subscriber_hears_nothing_from_before(opening: Opening) -> None:
             assert [one.hi for one in await second.take(2, timeout=0.3)] == [15]
 
     run(main())
+
+
+def test_a_type_that_nobody_has_registered_is_warned_of(opening: Opening) -> None:
+    async def main() -> None:
+        async with opening() as service:
+            await doors(service)
+            found = await service.subscribe("[Open] ; [Clsoe]")
+            assert found.warnings == ("the type 'Clsoe' is not registered\nhint: did you mean Close?",)
+
+    run(main())
+
+
+def test_events_of_a_type_can_be_filtered(opening: Opening) -> None:
+    async def main() -> None:
+        async with opening() as service:
+            publisher = await doors(service)
+            found = await service.subscribe(service.create_type("Open", door=str), where="door = 'D2'")
+            await publisher.publish(*(publisher.create("Open", n, door=f"D{n % 3}") for n in range(1, 6)))
+            assert [event.hi for event in await found.take(2)] == [2, 5]
+            with pytest.raises(ps.ParseError):
+                await service.subscribe(service.create_type("Open", door=str), where="door = = 2")
+
+    run(main())
+
+
+def test_a_callback_that_fails_is_called_again(opening: Opening) -> None:
+    async def main() -> None:
+        came: list[Event] = []
+        done = asyncio.Event()
+
+        def callback(event: Event) -> None:
+            came.append(event)
+            if len(came) == 2:
+                done.set()
+            raise ValueError("not today")
+
+        async with opening() as service:
+            publisher = await doors(service)
+            found = await service.subscribe("[Open]", callback=callback)
+            await publisher.publish(*(publisher.create("Open", n, door="D1") for n in (1, 2)))
+            await publisher.heartbeat(at=5)
+            await done.wait()
+            assert found.failed == 2
+
+    run(main())

@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock import spark as ps_spark
 
 SCHEMA = "type string, source string, id string, seq long, lo long, hi long, k string, v long"
+BUSY, TRIES = "Python worker failed to connect back", 5
+"""What Spark says if a process of its own does not start within ten seconds, and how often it may on a busy machine."""
 Record = dict[str, Any]
 
 
@@ -52,6 +55,15 @@ class Stream:
 
     def run(self) -> None:
         """Lets the query go on until all input is consumed."""
+        for _ in range(TRIES):
+            try:
+                self._run()
+                return
+            except StreamingQueryException as error:
+                if BUSY not in str(error):
+                    raise
+
+    def _run(self) -> None:
         found = ps_spark.detect(self.events(), self.pattern, **self.options)
         writer = found.writeStream.format("parquet").outputMode("append").trigger(availableNow=True)
         writer = writer.option("checkpointLocation", str(self.folder / "checkpoint"))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -18,7 +19,7 @@ from penstock.errors import PatternError
 from penstock.spark.planning import patterns_of
 from penstock.testing.generate import meaningful_pattern, trace
 from tests.engine.conftest import table_of
-from tests.spark.streams import Stream, beat, event
+from tests.spark.streams import SCHEMA, Stream, beat, event
 
 PAIR = "Pair := [A(k = $k)] ; [B(k = $k)]"
 SILENT = "Silent := ([A(k = $k)], [T in {T, B(k = $k)}]){T = 10 us}"
@@ -70,6 +71,10 @@ def test_what_was_changed_is_told_or_refused(spark: SparkSession, tmp_path: Path
         ("status", "`Silent` has changed"),
         ("composite", None),
     }
+    shutil.rmtree(tmp_path / "checkpoint" / "state" / "0" / "0")
+    stream.put([event("B", 7, k="y"), event("N", 8)])
+    with pytest.raises(ps.StateError, match="state of this checkpoint cannot be read"):
+        stream.run()
 
 
 def test_a_record_that_is_no_event_stops_the_stream_and_nothing_is_lost_when_it_is_repaired(
@@ -85,6 +90,24 @@ def test_a_record_that_is_no_event_stops_the_stream_and_nothing_is_lost_when_it_
     os.utime(broken, (times, times))
     stream.run()
     assert stream.ids() == [["A1xs", "B2xs"]]
+
+
+def test_a_stream_goes_on_where_history_ended(spark: SparkSession, tmp_path: Path) -> None:
+    sources = ["s", "t"]
+    before = [event("A", 1), event("B", 2), event("A", 3, k="y"), event("A", 7, k="z"), event("N", 6, source="t")]
+    after = [event("B", 9, k="y"), event("N", 40), event("N", 41, source="t"), event("B", 42, k="z", source="t")]
+    history = spark.createDataFrame([{"seq": None, "v": None, **one} for one in before], SCHEMA)
+    past = ps_spark.backfill(history, BOTH, sources=sources, buckets=3)
+    stream = Stream(spark, tmp_path / "live", BOTH, sources=sources, initial=past.state)
+    stream.put(after[:2], after[2:])
+    stream.run()
+    local = Detector(BOTH, sources=sources)
+    records = [{**one, "data": {"k": one["k"]}} for one in [*before, *after]]
+    expected = sorted(local.feed(records).table["id"].to_pylist())
+    found = [row["id"] for row in past.composites.select("id").collect()] + [row["id"] for row in stream.rows()]
+    assert sorted(found) == expected
+    assert len(expected) == 3
+    assert past.composites.count() == 1
 
 
 def test_a_stream_of_detect_is_not_detected_again(spark: SparkSession, tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ from penstock.bench.matches import Matches, whole_numbers
 from penstock.bench.queries import Query
 from penstock.checks.check import parse
 from penstock.detection.composites import Composites
+from penstock.detection.files import detect_files
 from penstock.detection.local import detect
+from penstock.detection.plan import plan_of
 from penstock.engine.engine import Engine
 from penstock.events.arrow import from_arrow
-from penstock.events.files import read_events
 from penstock.events.identity import with_ids
 from penstock.events.order import ordered
 from penstock.events.table import EventTable
@@ -28,12 +29,14 @@ class Penstock:
         """The table, as it is."""
         return table
 
-    def read(self, path: Path) -> EventTable:
-        """The events of a file, as the command reads them."""
-        return read_events([path]).table
+    def read(self, path: Path) -> Path:
+        """The file, which is read while its events are detected, as the command does."""
+        return path
 
     def find(self, events: Any, query: Query) -> Composites:
         """The composites; their parts have identity and stamps."""
+        if isinstance(events, Path):
+            return detect_files([events], plan_of(parse(query.pattern), carry="none")).composites
         return detect(events, query.pattern, carry="none")
 
     def matches(self, found: Composites) -> Matches:

@@ -187,14 +187,18 @@ def _distinct(values: Iterable[T]) -> Sequence[T]:
 
 def rich_tables(results: Results) -> Iterator[Table]:
     """The tables for a terminal."""
-    for section in sections(results):
-        table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left", caption_justify="left")
-        table.title, table.caption = section.title, section.said.replace("`", "")
-        for column in section.columns:
-            table.add_column(column, justify="left" if column in TEXTS else "right")
-        for row in section.rows:
-            table.add_row(*(cell.replace("`", "") for cell in row))
-        yield table
+    return map(section_table, sections(results))
+
+
+def section_table(section: Section) -> Table:
+    """One table for a terminal."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left", caption_justify="left")
+    table.title, table.caption = section.title, section.said.replace("`", "")
+    for column in section.columns:
+        table.add_column(column, justify="left" if column in TEXTS else "right")
+    for row in section.rows:
+        table.add_row(*(cell.replace("`", "") for cell in row))
+    return table
 
 
 def markdown(results: Results, plots: Sequence[str] = ()) -> str:
@@ -219,12 +223,13 @@ def markdown(results: Results, plots: Sequence[str] = ()) -> str:
         f"{results.machine}. {said}. {CLOCKS[results.clock]}.",
     ]
     notes = [f"- {note}" for note in results.notes]
-    pages = [_page(section) for section in sections(results)]
+    pages = [section_page(section) for section in sections(results)]
     pictures = [f"![{name}]({name})" for name in plots]
     return "\n".join([*head, *(["", *notes] if notes else []), *pages, *(["", *pictures] if pictures else [])]) + "\n"
 
 
-def _page(section: Section) -> str:
+def section_page(section: Section) -> str:
+    """One table for a page."""
     line = "| " + " | ".join("---" if column in TEXTS else "---:" for column in section.columns) + " |"
     rows = ["| " + " | ".join(row) + " |" for row in (section.columns, *section.rows)]
     return "\n".join(["", f"## {section.title}", "", section.said, "", rows[0], line, *rows[1:]])

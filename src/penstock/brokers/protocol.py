@@ -11,7 +11,7 @@ messages and bridges, partitions and compacted topics.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -81,6 +81,8 @@ class Following(Protocol):
     """The number of the last message that was given out, or that is known not to concern the reader."""
     waits: bool
     """Whether the stream cannot be reached at present."""
+    lost: int
+    """How many messages, of any topic, the stream had let go of before they could be read."""
 
     async def batch(self, timeout: float | None = None) -> list[Message]:
         """All that has come; waits for the first one, or until so many seconds are over."""
@@ -107,7 +109,7 @@ class Bucket(Protocol):
     async def keys(self, table: str | None = None) -> list[str]:
         """All keys that have values, or those of one table."""
 
-    def watch(self, *keys: str) -> AsyncIterator[Entry]:
+    def watch(self, *keys: str) -> AsyncGenerator[Entry, None]:
         """All values that there are, or those of some keys, then every change; goes on when the broker comes back.
 
         ``table/*`` stands for all keys of a table.

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from penstock.algebra.conditions import Condition
 from penstock.brokers.protocol import Message
-from penstock.brokers.wire import batch, lines_of, read_lines
+from penstock.brokers.wire import ENCODING, batch, lines_of, read_lines
 from penstock.errors import DataError
 from penstock.filters.arrow import evaluate
 
@@ -39,4 +39,5 @@ def _selected(message: Message, where: Condition) -> Message | None:
     if holds.all():
         return message
     kept = [line for line, good in zip(lines, holds.tolist(), strict=True) if good]
-    return replace(message, body=batch(kept)) if kept else None
+    headers = {name: value for name, value in message.headers.items() if name != ENCODING}
+    return replace(message, body=batch(kept), headers=headers) if kept else None

@@ -26,7 +26,7 @@ _FEW = 48
 _PREFIX = "ce-"
 _BETWEEN = b",\n"
 _COLUMNS = Columns()
-_ENCODING, _DEFLATED = "content-encoding", "deflate"
+ENCODING, _DEFLATED = "content-encoding", "deflate"
 _LONG = 1024
 """Bodies of so many bytes are worth compressing."""
 _LARGEST = 64 << 20
@@ -69,12 +69,12 @@ def packed(body: bytes) -> tuple[bytes, dict[str, str]]:
     """
     if len(body) < _LONG:
         return body, {}
-    return zlib.compress(body), {_ENCODING: _DEFLATED}
+    return zlib.compress(body), {ENCODING: _DEFLATED}
 
 
 def _unpacked(message: Message) -> bytes:
     """The body as it was; what cannot be unpacked stays as it is, and is then found to be no event."""
-    if message.headers.get(_ENCODING) != _DEFLATED:
+    if message.headers.get(ENCODING) != _DEFLATED:
         return message.body
     unpacking = zlib.decompressobj()
     try:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from penstock.command.complaints import complaining
+from penstock.errors import PenstockError
 
 bench = typer.Typer(no_args_is_help=True, help="Measure how fast detection is, beside other ways to the same result.")
 
@@ -29,6 +30,13 @@ class Kind(StrEnum):
 
     MAIN = "main"
     DENSE = "dense"
+
+
+class SparkPart(StrEnum):
+    """What is measured on Spark."""
+
+    TABLES = "tables"
+    STREAMS = "streams"
 
 
 class QueryName(StrEnum):
@@ -56,6 +64,14 @@ class Source(StrEnum):
     MEMORY = "memory"
     PARQUET = "parquet"
     CSV = "csv"
+
+
+class SparkQuery(StrEnum):
+    """Which queries, on Spark."""
+
+    Q1 = "Q1"
+    Q2 = "Q2"
+    Q4 = "Q4"
 
 
 class Clock(StrEnum):
@@ -204,4 +220,50 @@ def nodes(
         typer.echo(
             f"{delay.notifications:,} notifications: p50 {delay.p50:.1f} ms, p90 {delay.p90:.1f} ms, "
             f"p99 {delay.p99:.1f} ms"
+        )
+
+
+@bench.command()
+def spark(
+    events: Annotated[list[int] | None, _choice("N", "Events of a table; else 10 million.", min=1)] = None,
+    keys: Annotated[list[int] | None, _choice("N", "Keys of a table; else 10,000 and 1 million.", min=1)] = None,
+    stream: Annotated[list[Kind] | None, _choice(None, "Only this kind of table; else dense.")] = None,
+    query: Annotated[list[SparkQuery] | None, _choice(None, "Only this query; else all.")] = None,
+    cores: Annotated[list[int] | None, _choice("N", "Processors that Spark uses; else 1 and 2.", min=1)] = None,
+    part: Annotated[list[SparkPart] | None, _choice(None, "Only this; else tables and streams.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="The best of so many counts.")] = 2,
+    data: Annotated[Path | None, _writing("FOLDER", "Keep the generated files there; else they go.")] = None,
+    as_json: Annotated[Path | None, _writing("FILE", "The raw numbers.", "--json")] = None,
+    markdown: Annotated[Path | None, _writing("FILE", "The tables as a page.")] = None,
+) -> None:
+    """Measure detection over tables on Spark beside window functions by hand, Spark's own sort, and one process.
+
+    All read the same Parquet files and find the same number of matches, which is checked. Then detection over streams,
+    with as many runs waiting as there are keys, beside a native aggregation and beside a stateful processor by hand.
+
+    [bold]A minute or two:[/]
+
+    penstock bench spark --events 1000000 --keys 10000 --query Q1 --cores 2
+
+    [bold]Exit status:[/] 0; 1 if two ways found different matches or something is missing, 2 for bad options.
+    """
+    with complaining():
+        try:
+            from penstock.command.bench_spark import Request, run
+        except ImportError as error:
+            raise PenstockError(f"{error.name} is not installed", hint="pip install 'penstock[spark]'") from None
+
+        run(
+            Request(
+                events=tuple(events or (10_000_000,)),
+                keys=tuple(keys or (10_000, 1_000_000)),
+                streams=tuple(stream or (Kind.DENSE,)),
+                queries=tuple(query or ()),
+                cores=tuple(cores or (1, 2)),
+                parts=tuple(part or SparkPart),
+                rounds=rounds,
+                data=data,
+                json=as_json,
+                markdown=markdown,
+            )
         )

@@ -58,7 +58,7 @@ def run(request: Request) -> None:
         note(f"fetching Flink {flink.VERSION} into {flink.cache_folder()}, once; this takes about a minute")
         flink.install()
     here = machine()
-    with _folder(request.data) as folder, progress_bar() as bar:
+    with folder_for(request.data) as folder, progress_bar() as bar:
         measurements, missed = _measured(plan, folder, bar)
     results = _results(request, measurements, (*notes, *missed), here)
     say(styled(*rich_tables(results)))
@@ -102,7 +102,8 @@ def _plan(request: Request) -> tuple[Plan, tuple[str, ...]]:
 
 
 @contextmanager
-def _folder(kept: Path | None) -> Iterator[Path]:
+def folder_for(kept: Path | None) -> Iterator[Path]:
+    """A folder for generated files, which goes when they are no longer needed, unless one is given to keep."""
     if kept:
         kept.mkdir(parents=True, exist_ok=True)
         yield kept

@@ -23,6 +23,7 @@ class Engine(StrEnum):
     """Where patterns are detected."""
 
     LOCAL = "local"
+    SPARK = "spark"
 
 
 class TimeUnit(StrEnum):
@@ -68,6 +69,7 @@ POLICY = (
     "When an event may be consumed: guaranteed (the default), 'guaranteed(max_wait=10 s)', 'probabilistic(0.99)', "
     "'delay(5 s)' or best_effort."
 )
+SOURCE = "A source that is waited for from the beginning; may be repeated. Others are found by their events."
 CONTEXTS = "continuous|chronicle|recent|cumulative"
 
 
@@ -80,7 +82,8 @@ def detect(
     only: Annotated[list[str] | None, _writing("NAME", "Only this definition's; may be repeated.")] = None,
     incomplete: Annotated[Path | None, _writing("FILE", "Also write the runs that came to nothing, and why.")] = None,
     zone: Annotated[str | None, _meaning("ZONE", ZONE)] = None,
-    engine: Annotated[Engine, _meaning(None, "Where it is detected.")] = Engine.LOCAL,
+    engine: Annotated[Engine, _meaning(None, "Where it is detected; results are the same.")] = Engine.LOCAL,
+    master: Annotated[str | None, _meaning("URL", "Spark's master, for --engine spark; else local\\[*].")] = None,
     context: Annotated[str, _meaning(CONTEXTS, "Which runs a composite uses up.")] = "continuous",
     restart: Annotated[bool, _meaning(None, "Bring back a start that has failed.", "--restart")] = False,
     limit_runs: Annotated[int | None, _limiting("N", LIMIT_RUNS)] = None,
@@ -96,6 +99,7 @@ def detect(
     skip_bad: Annotated[bool, _reading(None, "Skip and count records that are no events.", "--skip-bad")] = False,
     follow: Annotated[bool, _following(None, "Detect while JSON lines come in on standard input.", "--follow")] = False,
     policy: Annotated[str | None, _following("POLICY", POLICY)] = None,
+    source: Annotated[list[str] | None, _following("NAME", SOURCE)] = None,
     late: Annotated[Path | None, _following("FILE", "Write events that came too late, and why: JSON lines.")] = None,
 ) -> None:
     """Detect a pattern in files of events; the order of the events does not matter.
@@ -138,6 +142,8 @@ def detect(
                 zone=zone,
                 context=context,
                 restart=restart,
+                engine=engine,
+                master=master,
                 limit_runs=limit_runs,
                 incomplete=incomplete,
                 until=until,
@@ -151,6 +157,7 @@ def detect(
                 clock_error=clock_error,
                 skip_bad=skip_bad,
                 policy=policy,
+                sources=tuple(source or ()),
                 late=late,
             )
         )

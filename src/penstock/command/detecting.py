@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -23,7 +23,7 @@ from penstock.detection.output import WRITERS
 from penstock.detection.plan import Plan, plan_of
 from penstock.detection.terminal import rich_table
 from penstock.engine.compiled import ANNOUNCEMENT, is_compiled
-from penstock.errors import DataError, nearest
+from penstock.errors import DataError, PenstockError, nearest
 from penstock.events.durations import parse_duration
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns
@@ -58,12 +58,16 @@ class Request:
     clock_error: str | None
     skip_bad: bool
     policy: str | None = None
+    sources: tuple[str, ...] = ()
     late: Path | None = None
+    engine: str = "local"
+    master: str | None = None
 
 
 def run(request: Request) -> None:
     """Detect, and write what was found once all of it is there."""
     _check_followed(request)
+    _check_engine(request)
     check_output(request)
     pattern = load_pattern(request.pattern)
     plan = _plan(request, pattern)
@@ -94,12 +98,17 @@ def _ending(path: Path | None) -> str:
 
 
 def _check_followed(request: Request) -> None:
-    for name, given in (("--policy", request.policy), ("--late", request.late)):
-        if given is not None:
+    for name, given in (("--policy", request.policy), ("--source", request.sources), ("--late", request.late)):
+        if given:
             raise OptionError(
                 f"{name} is for input that is followed",
                 hint="add --follow to detect while JSON lines come in; files are put in order before",
             )
+
+
+def _check_engine(request: Request) -> None:
+    if request.master is not None and request.engine != "spark":
+        raise OptionError("--master is where Spark runs", hint="add --engine spark to detect there")
 
 
 def check_output(request: Request) -> None:
@@ -187,7 +196,7 @@ def standard_input() -> BinaryIO:
 def _detect(request: Request, plan: Plan, columns: Columns, until: int | None, bar: Bar) -> FoundInFiles:
     stdin = None if request.inputs else standard_input()
     try:
-        return detect_files(
+        return _detector(request)(
             request.inputs,
             plan,
             columns,
@@ -199,6 +208,17 @@ def _detect(request: Request, plan: Plan, columns: Columns, until: int | None, b
         )
     except OSError as error:
         raise DataError(f"standard input: cannot be read: {error.strerror or error}") from None
+
+
+def _detector(request: Request) -> Callable[..., FoundInFiles]:
+    """What detects in files: this process, or Spark, which is loaded only then."""
+    if request.engine != "spark":
+        return detect_files
+    try:
+        from penstock.command.sparking import detector
+    except ImportError as error:
+        raise PenstockError(f"{error.name} is not installed", hint="pip install 'penstock[spark]'") from None
+    return detector(request.master)
 
 
 @dataclass(frozen=True)

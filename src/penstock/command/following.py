@@ -36,7 +36,7 @@ from penstock.command.patterns import load_pattern
 from penstock.command.writing import output
 from penstock.detection.columns import column_values
 from penstock.detection.composites import Composites
-from penstock.detection.detector import Detector
+from penstock.detection.detector import LATE_FIELDS, Detector
 from penstock.detection.output import WRITERS, json_lines
 from penstock.detection.sources import sources_table
 from penstock.detection.values import json_text, json_value, present
@@ -60,7 +60,6 @@ _STALL = 5.0
 """After so many seconds in which nothing was consumed, people are told who is waited for."""
 _CHUNK = 1 << 16
 _BATCH = 1 << 22
-_OWN = ("type", "source", "id", "seq", "lo", "hi", "reason", "lateness")
 
 
 def run(request: Request) -> None:
@@ -72,6 +71,7 @@ def run(request: Request) -> None:
     detector = Detector(
         pattern,
         policy=policy,
+        sources=request.sources,
         context=request.context,
         restart=request.restart,
         until=until_of(request),
@@ -102,6 +102,8 @@ def run(request: Request) -> None:
 def _check(request: Request) -> None:
     if request.inputs:
         raise OptionError("--follow reads standard input, not files", hint="leave out --follow, or the files")
+    if request.engine != "local":
+        raise OptionError("--follow detects in this process", hint="leave out --engine")
     if request.format == "table":
         raise OptionError("--follow writes JSON lines, not a table", hint="leave out --format table")
     check_output(request)
@@ -315,16 +317,25 @@ def late_lines(late: pa.Table) -> Iterator[str]:
 "reason": "its source was not known before", "lateness": 7, "data": {"v": 1}}
     """
     own: dict[str, list[Any]] = {
-        name: (late[name].cast(pa.int64()) if name in ("lo", "hi") else late[name]).to_pylist() for name in _OWN
+        name: (late[name].cast(pa.int64()) if name in ("lo", "hi") else late[name]).to_pylist() for name in LATE_FIELDS
     }
-    columns = {field.name: column_values(field, late[field.name]) for field in late.schema if field.name not in _OWN}
+    columns = {
+        _attribute(field.name): column_values(field, late[field.name])
+        for field in late.schema
+        if field.name not in LATE_FIELDS
+    }
     for row in range(late.num_rows):
-        type, source, id, seq, lo, hi, reason, lateness = (own[name][row] for name in _OWN)
+        type, source, id, seq, lo, hi, reason, lateness = (own[name][row] for name in LATE_FIELDS)
         attributes = present({name: values[row] for name, values in columns.items()})
         values = {name: json_value(value) for name, value in attributes.items()}
         record = to_cloudevent(Event(type, source, id, lo, hi, seq, values))
         data = {"data": record.pop("data")} if "data" in record else {}
         yield json_text(record | {"reason": reason, "lateness": lateness} | data) + "\n"
+
+
+def _attribute(column: str) -> str:
+    """The attribute in a column of late events."""
+    return column[:-1] if column.rstrip("_") in LATE_FIELDS else column
 
 
 class Stall:

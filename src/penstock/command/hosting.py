@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -16,6 +16,8 @@ from penstock.command.complaints import OptionError, option
 from penstock.events.durations import parse_duration
 from penstock.network.directory import Link
 from penstock.network.node import NetworkNode, Settings
+
+_LEAVE = 10.0
 
 
 @dataclass(frozen=True)
@@ -82,5 +84,8 @@ async def _host(request: Request, address: str, settings: Settings, patience: fl
     try:
         await ended.wait()
     finally:
-        await node.stop()
-        await broker.close()
+        # A broker that is away cannot be told; the others will miss this node.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LEAVE):
+                await node.stop()
+                await broker.close()

@@ -1,4 +1,4 @@
-"""``penstock watch``: its options; what it does is in `penstock.command.viewing`."""
+"""``penstock watch``: its options; what it does is in `penstock.command.watching`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def watch(
     """
     with complaining():
         # Loaded here so that help does not wait for what watches.
-        from penstock.command.viewing import Request, run
+        from penstock.command.watching import Request, run
 
         run(Request(broker, directory, once, every))

@@ -18,6 +18,7 @@ from penstock.detection.wire import as_text, from_record
 from penstock.engine.delivery import NOBODY, Delivered
 from penstock.engine.memory import Ints
 from penstock.errors import DataError
+from penstock.events.fields import whole
 from penstock.events.found import Composite
 from penstock.events.stamp import weak_key
 from penstock.events.table import EventTable, make_table
@@ -34,13 +35,14 @@ def held_rows(
     ``known`` are the types of composites and their labels, ``timers`` the names of timers: what cannot be taken in
     later is refused now.
     """
-    columns: dict[str, list[Any]] = {name: [] for name in ("type", "source", "id", "lo", "hi", "parts")}
+    columns: dict[str, list[Any]] = {name: [] for name in ("type", "source", "id", "seq", "lo", "hi", "parts")}
     for record in records:
         composite, place = from_record(record, known)
         if place is not None and place not in timers:
             raise DataError(f"no timer {place!r} is known here", hint="place is Definition/Timer")
         _check_labels(composite, known)
-        row = (composite.type, source, composite.id, composite.lo, composite.hi, as_text(record))
+        number = whole("sequence", record.get("sequence")) or 0
+        row = (composite.type, source, composite.id, number, composite.lo, composite.hi, as_text(record))
         for column, value in zip(columns.values(), row, strict=True):
             column.append(value)
     return make_table(columns, {})
@@ -91,7 +93,11 @@ def _order(table: EventTable, composites: Mapping[int, Composite], fired: Mappin
     for group in groups.tolist():
         first, last = int(starts[group]), int(starts[group + 1])
         keys = _keys(table, first, last, composites, fired)
-        rows = sorted(range(first, last), key=lambda row: (keys[row - first], row in composites, row))
+        numbers = table.field("seq").slice(first, last - first).to_pylist()
+        rows = sorted(
+            range(first, last),
+            key=lambda row: (keys[row - first], (row in composites, numbers[row - first] or 0), row),
+        )
         order[first:last] = rows
         for place, row in enumerate(rows[1:], first + 1):
             if row in composites and keys[row - first] == keys[order[place - 1] - first]:

@@ -35,6 +35,7 @@ class Course:
         self._wanted = kinds.only(plan.only)
         _check_carried(plan, example)
         self._engine = Engine(plan.pattern, plan.choice)
+        self._ends_runs = plan.choice.incomplete or plan.choice.age is not None
         writer = PartWriter(kinds, plan.carried)
         self._composites = Gathering(self._wanted, writer)
         self._incomplete = IncompleteGathering(self._wanted, writer) if plan.choice.incomplete else None
@@ -46,7 +47,8 @@ class Course:
 
     def finish(self, now: int, repeated: int = 0) -> Composites:
         """The input is over: all that was found."""
-        self._take(self._engine.finish(now))
+        if self._ends_runs:
+            self._take(self._engine.finish(now))
         incomplete = self._incomplete.runs() if self._incomplete else None
         return Composites(self._composites.table(), repeated, dropped=dropped(self._engine), incomplete=incomplete)
 

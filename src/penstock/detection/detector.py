@@ -15,6 +15,7 @@ from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
 from penstock.detection.arranging import arranged, held_rows
 from penstock.detection.composites import Composites, Pending
+from penstock.detection.doubt import Doubts
 from penstock.detection.incomplete import IncompleteGathering
 from penstock.detection.kinds import kinds_of
 from penstock.detection.limits import Limits
@@ -35,7 +36,7 @@ from penstock.events.identity import with_ids
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns
 from penstock.events.saved import pack, unpack
-from penstock.events.table import TIME
+from penstock.events.table import TIME, EventTable
 from penstock.filters.attributes import check_attributes
 from penstock.ordering.policies import Policy, guaranteed, parse_policy
 from penstock.ordering.stage import Late, Ordering, Ready
@@ -57,6 +58,11 @@ class Counters:
 
     ``ignored`` events were consumed and are in no set of the pattern. ``failed``, ``expired``, ``dropped`` and
     ``replaced`` are runs, and so are ``live`` ones, which wait now; ``held`` are events that wait for their place.
+
+    With ``best_effort``, ``out_of_order`` events were consumed after one that comes after them, and ``doubtful`` are
+    composites that ordered input may have changed: an event that their definition could have met, for the values of
+    their parameters, has its place inside them and came after they were given, or after a part that comes later.
+    Composites that ordered input would have given besides are not known.
     """
 
     consumed: int
@@ -71,6 +77,8 @@ class Counters:
     live: int
     held: int
     delay: float
+    out_of_order: int
+    doubtful: int
 
 
 class Detector:
@@ -179,6 +187,8 @@ class Detector:
         self._ranks = {name: rank for rank, name in self._timers.items()}
         self._names = Names()
         self._matched = 0
+        self._behind = 0
+        self._doubts = Doubts(self._engine) if ordering.on_arrival else None
 
     def feed(
         self, events: Any, *, arrival: int | None = None, heartbeats: Mapping[str, int | str | datetime] | None = None
@@ -195,7 +205,7 @@ class Detector:
             self._names.heard(int(np.asarray(table.field("hi")).max()))
         check_attributes(self._engine.pattern, table)
         beats = {source: self._moment(at) for source, at in (heartbeats or {}).items()}
-        return self._consume(self._ordering.feed(table, self._at(arrival), beats))
+        return self._consume(self._ordering.feed(table, self._arrival(table, arrival), beats))
 
     def deliver(self, records: Sequence[Mapping[str, Any]], source: str, *, arrival: int | None = None) -> Composites:
         """Composites came that another detector has published; ``source`` is its name, as in `heartbeat`.
@@ -242,6 +252,8 @@ class Detector:
         end = ready.progress - 1 if self._until is None else max(ready.progress - 1, self._until)
         table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
         found = [self._engine.feed(table, max(end + 1, _EARLIEST), delivered), self._engine.finish(max(end, _EARLIEST))]
+        if self._doubts:
+            self._doubts.give(found[0])
         return self._composites(found, ready.late)
 
     @property
@@ -266,6 +278,8 @@ class Detector:
             live=total(memory.LIVE) + sum(one.elsewhere for one in runners),
             held=self.status().held,
             delay=told.mean_wait,
+            out_of_order=told.out_of_order,
+            doubtful=self._doubts.count if self._doubts else 0,
         )
 
     def status(self) -> Status:
@@ -294,6 +308,7 @@ class Detector:
             "only": list(self._only),
             "until": self._until,
             "matched": self._matched,
+            "doubtful": self._doubts.count if self._doubts else 0,
             "reading": _written(self._reading),
         }
 
@@ -334,6 +349,8 @@ class Detector:
         detector._set_up(library, ordering, carried=carried, only=only, until=values["until"])
         detector._names = Names(values["names"])
         detector._matched = values["matched"]
+        if detector._doubts:
+            detector._doubts.count = values.get("doubtful", 0)
         detector._reading = _READING | _read(values.get("reading", {}))
         detector._clock = _now
         return detector
@@ -365,13 +382,27 @@ class Detector:
             )
         return detector, changes
 
+    def _arrival(self, table: EventTable, arrival: int | None) -> int:
+        """When events came in. Where all of them say when, that is the time here, and it goes on as the clock does."""
+        came = table.field("arrival")
+        if arrival is None and len(came) and not came.null_count:
+            newest = int(np.asarray(came).max())
+            self._behind = self._clock() - newest
+            return newest
+        return self._at(arrival)
+
     def _at(self, arrival: int | None) -> int:
-        return self._clock() if arrival is None else arrival
+        return self._clock() - self._behind if arrival is None else arrival
 
     def _consume(self, ready: Ready) -> Composites:
         self._names.passed(ready.progress)
         table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
-        return self._composites([self._engine.feed(table, max(ready.progress, _EARLIEST), delivered)], ready.late)
+        if self._doubts and table is ready.table:
+            self._doubts.meet(table, ready.behind)
+        found = self._engine.feed(table, max(ready.progress, _EARLIEST), delivered)
+        if self._doubts:
+            self._doubts.give(found)
+        return self._composites([found], ready.late)
 
     def _composites(self, found: list[Found], late: Late) -> Composites:
         """What was found, and what came too late."""
@@ -387,8 +418,11 @@ class Detector:
         return Composites(pending, incomplete=incomplete, late=lambda: late_table(late), published=published)
 
     def _published(self, selection: Selection) -> list[dict[str, Any]]:
-        composites, ranks = Unpacking(selection, self._carried).composites()
-        return [to_record(one, self._timers.get(rank)) for one, rank in zip(composites, ranks.tolist(), strict=True)]
+        composites, places = Unpacking(selection, self._carried).composites()
+        return [
+            to_record(one, self._timers.get(rank), number)
+            for one, (rank, number) in zip(composites, places.tolist(), strict=True)
+        ]
 
 
 class Names(MutableMapping[str, int]):
@@ -453,10 +487,12 @@ def late_table(late: Late) -> pa.Table:
     columns |= {name: columns[name].cast(TIME) for name in ("lo", "hi")}
     columns |= {name: columns[name].cast(pa.string()) for name in ("type", "source")}
     columns |= {"reason": pa.array(late.reason, pa.string()), "lateness": pa.array(late.lateness, pa.int64())}
-    taken = frozenset(columns)
     for name in late.table.attributes.column_names:
-        columns[f"{name}_" if name.rstrip("_") in taken else name] = late.table.attribute(name)
+        columns[f"{name}_" if name.rstrip("_") in LATE_FIELDS else name] = late.table.attribute(name)
     return pa.table(columns)
+
+
+LATE_FIELDS = ("type", "source", "id", "seq", "lo", "hi", "reason", "lateness")
 
 
 def _written(reading: dict[str, Any]) -> dict[str, Any]:

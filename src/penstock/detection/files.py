@@ -69,7 +69,7 @@ def detect_files(
         begins("reading")
     loaded = read_events(paths, columns, skip_bad=skip_bad, stdin=stdin, progress=progress)
     begins("detecting")
-    return FoundInFiles(detect_all(loaded.table, plan, until), loaded.bad, _types(loaded.table))
+    return FoundInFiles(detect_all(loaded.table, plan, until), loaded.bad, types_of(loaded.table))
 
 
 def _silently(doing: str) -> None:
@@ -98,7 +98,7 @@ def _course(
     seen: frozenset[str] = frozenset()
     for table in batches:
         course.feed(table)
-        seen |= _types(table)
+        seen |= types_of(table)
     last = max(NEVER if at is None else at for at in (batches.last, until))
     course.feed(plan.narrowed(blank), last + 1)
     return course.finish(last), seen
@@ -109,9 +109,15 @@ def _with_all_types(found: FoundInFiles, paths: Paths, plan: Plan, columns: Colu
     if primitive_types(plan.pattern) <= found.types:
         return found
     everything = read_batches(paths, columns, wanted_attributes=frozenset())
-    types = frozenset(name for table in everything for name in _types(table))
+    types = frozenset(name for table in everything for name in types_of(table))
     return replace(found, types=found.types | types)
 
 
-def _types(table: EventTable) -> frozenset[str]:
+def types_of(table: EventTable) -> frozenset[str]:
+    """The types of all events of a table.
+
+    >>> from penstock.events.table import make_table
+    >>> types_of(make_table({"type": ["A"], "lo": [1], "hi": [1]}, {}))
+    frozenset({'A'})
+    """
     return frozenset(str(name) for name in table.field("type").unique().to_pylist())

@@ -18,7 +18,7 @@ import pyarrow as pa
 from penstock.detection.json_columns import data_column, json_column, json_values
 from penstock.detection.kinds import Kinds
 from penstock.detection.selection import Selection
-from penstock.detection.unfolding import INSIDE, Unfolded, places_of, unfold
+from penstock.detection.unfolding import INSIDE, Unfolded, unfold
 from penstock.detection.values import data_text, present
 from penstock.engine.composed import Composed
 from penstock.engine.kept import Ints, by_owner, joined
@@ -54,11 +54,10 @@ class PartWriter:
 
         The label is that of the composite's own pattern, also for what is inside a part of it.
         """
-        counts, owners, rows, which = selection.parts()
-        labels = selection.labels(which)
-        unfolded = unfold(selection.found, owners, rows, places_of(counts))
+        bounds, owners, rows = selection.parts()
+        labels = selection.labels()
+        unfolded = unfold(selection.found, owners, rows, bounds, selection.is_flat)
         columns = dict(zip([one.name for one in _LEAF], self._leaves(selection, unfolded), strict=True))
-        bounds = np.concatenate([[0], np.cumsum(counts)])
         if len(unfolded.rows) > len(rows) or unfolded.path.shape[1]:
             labels = labels.take(pa.array(unfolded.part))
             bounds = np.searchsorted(unfolded.part, bounds)

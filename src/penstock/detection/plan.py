@@ -87,8 +87,8 @@ class Plan:
         column, ids = table.field("type"), table.field("id")
         if ids.null_count:
             return False
-        codes, instants = np.asarray(column.indices), np.asarray(table.field("hi"))
-        return bool(stand_in_order(codes, self._are_wanted(column.dictionary), instants, *flat(ids)))
+        rows = choose(np.asarray(column.indices), self._are_wanted(column.dictionary))
+        return bool(stand_in_order(rows, np.asarray(table.field("hi")), *flat(ids)))
 
     def _are_wanted(self, types: pa.Array) -> NDArray[np.bool_]:
         if self.types is None:

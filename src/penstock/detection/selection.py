@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.detection.ordering import leaf_ranks, output_order
-from penstock.engine.composed import Composed, labels_of
+from penstock.engine.composed import Composed, has_parts, labels_of
 from penstock.engine.found import Found, FoundDefinition
 from penstock.engine.kept import Ints, joined, ranges
 from penstock.engine.taking import are_in_order
@@ -71,8 +71,10 @@ class Selection:
 
     def ids(self) -> pa.Array:
         """The ids."""
+        if self.is_in_order and self.definitions:
+            return self.definitions[0].composites.ids()
         whole = pa.concat_arrays([one.composites.ids() for one in self.definitions] or [pa.array([], pa.string())])
-        return whole if self.is_in_order else whole.take(pa.array(self.order))
+        return whole.take(pa.array(self.order))
 
     def values(self, attribute: str) -> Values:
         """An attribute's values, null for definitions that have none."""
@@ -88,16 +90,30 @@ class Selection:
         column = one.attributes.index(attribute)
         return one.composites.kinds[:, column], one.composites.bits[:, column]
 
-    def parts(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The parts of all composites: how many each has; owner and number of each part, and which one it was."""
-        counts = np.diff(self._bounds(lambda one: one.offsets))
+    @cached_property
+    def is_flat(self) -> bool:
+        """Whether all parts are rows of the input that have no parts themselves."""
+        return all(one.composites.is_flat for one in self.definitions) and not any(
+            len(has_parts(table)) for table in self.found.events.pieces
+        )
+
+    def parts(self) -> tuple[Ints, Ints, Ints]:
+        """The parts of all composites: where those of each begin and end; owner and number of each part."""
+        bounds, owners, rows = (
+            self._bounds(lambda one: one.offsets),
+            self._all(lambda one: one.owners),
+            self._all(lambda one: one.rows),
+        )
         if self.is_in_order:
-            owners, rows = self._all(lambda one: one.owners), self._all(lambda one: one.rows)
-            return counts, owners, rows, np.arange(len(rows))
-        starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
-        which = ranges(starts[self.order], counts[self.order])
-        owners, rows = self._all(lambda one: one.owners), self._all(lambda one: one.rows)
-        return counts[self.order], owners[which], rows[which], which
+            return bounds, owners, rows
+        counts = np.diff(bounds)[self.order]
+        return np.concatenate([[0], np.cumsum(counts)]), owners[self._which], rows[self._which]
+
+    @cached_property
+    def _which(self) -> Ints:
+        """The parts in the order of results."""
+        bounds = self._bounds(lambda one: one.offsets)
+        return ranges(bounds[:-1][self.order], np.diff(bounds)[self.order])
 
     def leaves(self) -> tuple[Ints, Ints]:
         """The events below all composites, by the numbers of their rows: how many each has, and which."""
@@ -110,17 +126,17 @@ class Selection:
         """The digits of the ids, a row for each."""
         return self._ordered(self._all(lambda one: one.words))
 
-    def labels(self, which: Ints) -> pa.Array:
+    def labels(self) -> pa.Array:
         """The labels of parts as text, null where there is none."""
         if not any(one.composites.labels.any() for one in self.definitions):
-            return constant(None, pa.string(), len(which))
+            return constant(None, pa.string(), sum(len(one.composites.labels) for one in self.definitions))
         texts: list[str | None] = []
         codes = []
         for one in self.definitions:
             masks, own = np.unique(one.composites.labels, return_inverse=True)
             codes.append(own.reshape(-1) + len(texts))
             texts += [",".join(sorted(labels_of(mask, list(one.labels)))) or None for mask in masks.tolist()]
-        return pa.array(texts, pa.string()).take(pa.array(joined(codes)[which]))
+        return pa.array(texts, pa.string()).take(pa.array(joined(codes)[self._which]))
 
     def _ordered(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of all composites in the order of results."""

@@ -68,11 +68,13 @@ class Unfolded:
     read: ReadComposites
 
 
-def unfold(found: Found, owners: Ints, rows: Ints, places: Ints) -> Unfolded:
-    """The leaves below parts; ``places`` are those of the parts in their composites."""
+def unfold(found: Found, owners: Ints, rows: Ints, bounds: Ints, is_flat: bool) -> Unfolded:
+    """The leaves below parts; those of a composite are between two bounds. Where all is flat, the parts are leaves."""
     read = ReadComposites(len(found.definitions))
-    part = np.arange(len(rows))
     path, around = np.zeros((len(rows), 0), np.int64), np.zeros((0, 3), np.int64)
+    if is_flat:
+        return Unfolded(owners, rows, rows[:0], path, around, read)
+    part, places = np.arange(len(rows)), places_of(np.diff(bounds))
     while True:
         owners, rows = _read(found, owners, rows, read)
         deep = owners >= 0

@@ -2,7 +2,8 @@
 
 Beside what `penstock detect` writes, each part has the labels that it was matched under, on every level, and a
 composite that a timer completed says which: ``place`` is ``Definition/Timer``. Where an event completed it, its place
-is that of its last part. Numbers keep their kind: 2.0 stays a float.
+is that of its last part. ``sequence`` is its number among those completed there: contexts care who was first. Numbers
+keep their kind: 2.0 stays a float.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from penstock.events.instant import field_instant
 from penstock.events.times import datetime_of, format_time, of_datetime
 
 
-def to_record(composite: Composite, place: str | None = None) -> dict[str, Any]:
+def to_record(composite: Composite, place: str | None = None, number: int = 0) -> dict[str, Any]:
     """A composite as it travels.
 
     >>> door = Event("Open", "door-1", "17", 5, 5)
@@ -38,6 +39,8 @@ def to_record(composite: Composite, place: str | None = None) -> dict[str, Any]:
     end = format_time(composite.hi)
     record = {"specversion": "1.0", "type": composite.type, "source": composite.source, "id": composite.id}
     record |= {"time": end, "timelo": format_time(composite.lo), "timehi": end}
+    if number:
+        record["sequence"] = str(number)
     if place is not None:
         record["place"] = place
     parts = [_part(part) for part in composite.parts]
@@ -113,7 +116,7 @@ class Unpacking:
     _texts: list[str] = field(default_factory=list)
 
     def composites(self) -> tuple[list[Composite], Ints]:
-        """All that were selected, in the order of results, and the ranks of the timers that completed them."""
+        """All that were selected, in the order of results, and at which places (see `FoundDefinition`)."""
         self._texts = self.selection.found.texts.to_pylist()
         whole: list[Composite] = []
         numbers = {one.name: number for number, one in enumerate(self.selection.found.definitions)}
@@ -121,9 +124,8 @@ class Unpacking:
             self._gather(one.composites)
             whole += self._objects(numbers[one.name], one.composites)
         order = self.selection.order
-        timers = [one.timers for one in self.selection.definitions if one.timers is not None]
-        ranks = np.concatenate([np.zeros(0, np.int64), *timers])[order]
-        return [whole[row] for row in order.tolist()], ranks
+        places = [one.places for one in self.selection.definitions if one.places is not None]
+        return [whole[row] for row in order.tolist()], np.concatenate([np.zeros((0, 2), np.int64), *places])[order]
 
     def _gather(self, composites: Composed) -> None:
         """Makes objects of all that composites are made of, inside first."""

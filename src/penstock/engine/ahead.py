@@ -45,6 +45,17 @@ def room(wanted_runs, wanted_nodes, L, M):
 
 
 @inlined
+def room_left(timers, M):
+    """How many runs, symbols, composites and deadlines there is surely room for."""
+    counts = M[m.COUNTS]
+    left = min(counts[m.FREE_RUNS], counts[m.NODE_ROOM] - counts[m.NODE_COUNT])
+    left = min(left, counts[m.MADE_ROOM] - counts[m.MADE_COUNT])
+    for timer in range(timers):
+        left = min(left, counts[m.QUEUE_ROOM] - M[m.QUEUE_ENDS][2 * timer + 1])
+    return left - 1
+
+
+@inlined
 def fan_out(first, last, L, P, F):
     """How many moves one run can make at a place, and how many symbols one move can add."""
     moves = last - first

@@ -79,7 +79,7 @@ class Composed:
 
     def ids(self) -> pa.Array:
         """The ids as a column."""
-        bounds = np.arange(len(self) + 1, dtype=np.int32) * np.int32(DIGITS)
+        bounds = np.arange(0, DIGITS * (len(self) + 1), DIGITS, dtype=np.int32)
         data = np.ascontiguousarray(self.words)
         return pa.Array.from_buffers(pa.string(), len(self), [None, pa.py_buffer(bounds), pa.py_buffer(data)])
 
@@ -140,7 +140,7 @@ class Composer:
             offsets, owners, rows, labels = self._with_inlined(offsets, owners, rows, labels)
         is_flat = bool((owners == PRIMITIVE).all())
         leaf_offsets, leaves = (offsets, rows) if is_flat else _leaves(offsets, owners, rows, self._stores)
-        words = self._ids(lo, hi, kinds, bits, offsets, owners, rows, labels)
+        words = self._ids(lo, hi, kinds, bits, offsets, owners, rows, labels, is_flat)
         return Composed(lo, hi, words, kinds, bits, offsets, owners, rows, labels, leaf_offsets, leaves)
 
     def inline(self, others: dict[int, Composer]) -> None:
@@ -184,14 +184,16 @@ class Composer:
         kinds = np.empty((len(made), len(self.attributes)), np.int8)
         bits = np.empty((len(made), len(self.attributes)), np.int64)
         for column, number in enumerate(chosen):
-            kinds[:, column] = instances.kinds[made.instance, number]
-            bits[:, column] = instances.values[made.instance, number]
+            only = instances.only_kind
+            kinds[:, column] = only if only is not None else instances.kinds[made.instance, number]
+            bits[:, column] = instances.values[:, number].take(made.instance)
             if number in instances.floats:
                 whole = kinds[:, column] == vm.INTEGER
                 bits[whole, column] = bits[whole, column].astype(np.float64).view(np.int64)
                 kinds[whole, column] = vm.FLOAT
         kinds[:, len(chosen) :], bits[:, len(chosen) :] = made.kinds, made.values
-        kinds[(kinds == vm.FLOAT) & np.isnan(bits.view(np.float64))] = vm.NULL
+        if (kinds == vm.FLOAT).any():
+            kinds[(kinds == vm.FLOAT) & np.isnan(bits.view(np.float64))] = vm.NULL
         return kinds, bits
 
     def _ids(
@@ -204,11 +206,12 @@ class Composer:
         owners: Ints,
         rows: Ints,
         labels: Ints,
+        is_flat: bool,
     ) -> Words:
         """The digits of the composites' ids."""
         words = np.empty((len(lo), 3), np.uint64)
         stamps = lo.view(np.uint64), hi.view(np.uint64)
-        parts = self._parts(owners, rows, labels)
+        parts = self._parts(owners, rows, labels, is_flat)
         hash_composites(self._start, self._names, self._hashable(kinds, bits), stamps, offsets, parts, words)
         return words
 
@@ -217,6 +220,9 @@ class Composer:
         columns = [self._words(kinds[:, number], bits[:, number]) for number in self._order]
         if not columns:
             return np.zeros((0, 0), np.int8), np.zeros((0, 0), np.uint64), np.zeros((0, 0), np.uint64)
+        if len(columns) == 1:
+            [(only, word, more)] = columns
+            return only.reshape(1, -1), word.reshape(1, -1), more.reshape(1, -1)
         kind, first, second = (np.stack(some) for some in zip(*columns, strict=True))
         return kind, first, second
 
@@ -224,10 +230,13 @@ class Composer:
         texts = self._texts.all() if (kinds == vm.TEXT).any() else _NO_TEXTS
         return self._texts.words(Values(kinds, np.ascontiguousarray(bits), texts))
 
-    def _parts(self, owners: Ints, rows: Ints, labels: Ints) -> Lanes:
+    def _parts(self, owners: Ints, rows: Ints, labels: Ints, is_flat: bool) -> Lanes:
         """What ids take from parts and their labels."""
         lanes = np.empty(len(rows), np.uint64), np.empty(len(rows), np.uint64)
-        for owner, chosen in by_owner(owners):
+        if is_flat:
+            for table, where, indices in self._events.locate(rows):
+                _hash_events(table, indices, where, lanes)
+        for owner, chosen in () if is_flat else by_owner(owners):
             if owner == PRIMITIVE:
                 for table, where, indices in self._events.locate(rows[chosen]):
                     _hash_events(table, indices, chosen[where], lanes)

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 
 from penstock.algebra.conditions import Parameter, bindings
 from penstock.algebra.node import walk
 from penstock.automaton.program import Program
 from penstock.engine import memory as m
+from penstock.engine import vm
 from penstock.engine.code import Code
 from penstock.engine.growing import Growing
 from penstock.engine.keys import Instances
 from penstock.engine.layout import Tables
 from penstock.engine.memory import Ints
 from penstock.engine.runner import Ended, Made, Runner
-from penstock.engine.selection import places_of
+from penstock.engine.selection import choose, places_of
 from penstock.engine.symbols import TIMER, Chosen, Delivery, Keys, Membership, Piece, Shares, joined_keys, select
 from penstock.engine.values import Pool, constant, read_column
 from penstock.errors import PatternError
@@ -130,7 +132,7 @@ class Detection:
             chosen = batch.symbols[0]
             instants, begins = (np.asarray(chosen.table.field(name)) for name in ("hi", "lo"))
             given = places_of(rows, chosen.rows, instants, begins, owners, sets, batch.first, identity)
-            return self._completed(batch, given, _NO_PARTS, instances, lambda: batch.keys.take(rows), until, rank)
+            return self.completed(batch, given, _NO_PARTS, instances, lambda: batch.keys.take(rows), until, rank)
         keys = joined_keys([batch.keys.take(rows), *(done.keys for _, _, done in inner)])
         order, places = keys.order()
         lo, owner, mask, symbol = [batch.lo[rows]], [owners], [sets], [rows + batch.first]
@@ -159,9 +161,9 @@ class Detection:
             axis=1,
         )
         made_parts = _side_parts([done.made for _, _, done in inner], batch.all_identities)
-        return self._completed(batch, given, made_parts, instances, lambda: ordered, until, rank)
+        return self.completed(batch, given, made_parts, instances, lambda: ordered, until, rank)
 
-    def _completed(
+    def completed(
         self,
         batch: Batch,
         given: Ints,
@@ -171,6 +173,7 @@ class Detection:
         until: int,
         rank: int,
     ) -> Completed:
+        """Detects over places that are laid out."""
         known = instances.count if self.parameters else 1
         read = {m.INSTANCE_KINDS: instances.kinds.ctypes.data, m.INSTANCE_VALUES: instances.values.ctypes.data}
         made = self.runner.advance(given, parts, batch.values | (read if self.reads else {}), known, until)
@@ -244,6 +247,9 @@ class DefinitionEngine:
 
     def advance(self, pieces: list[Piece], pool: Pool, until: int, rank: int) -> tuple[Completed, list[Ints]]:
         """Detects over a batch; also returns, for each piece, the rows that became symbols."""
+        key = self._plain_key(pieces)
+        if key is not None:
+            return self._advance_by(key, pieces[0], pool, until, rank)
         selected = [select(self.members, piece) for piece in pieces]
         kept = [chosen for chosen, _ in selected]
         if not any(map(len, kept)) and not any(one.runner.is_due(until) for one in self.detections):
@@ -258,6 +264,36 @@ class DefinitionEngine:
         }
         completed = self.detection.advance(batch, shares, self.instances, until, rank)
         return completed, [chosen.rows for chosen in kept]
+
+    def _plain_key(self, pieces: list[Piece]) -> Ints | None:
+        """The column whose whole numbers say which instance a row concerns, if that and its type is all that counts."""
+        attribute = self.detection.delivery.only_attribute
+        if attribute is None or len(pieces) != 1 or len(self.detections) > 1 or self.code.columns:
+            return None
+        table = pieces[0].table
+        if self.members[0].filters or attribute not in table.attributes.column_names:
+            return None
+        column = table.attribute(attribute)
+        is_plain = column.type == pa.int64() and not column.null_count and self.instances.takes_one(vm.INTEGER)
+        return np.asarray(column) if is_plain else None
+
+    def _advance_by(self, key: Ints, piece: Piece, pool: Pool, until: int, rank: int) -> tuple[Completed, list[Ints]]:
+        """The same for events whose instances a column of numbers says, in fewer passes."""
+        table, masks = piece.table, self.members[0].by_type(piece)
+        codes = np.asarray(table.field("type").indices)
+        rows = choose(codes, masks != 0)
+        if not len(rows) and not self.detection.runner.is_due(until):
+            return self._skip(until), [rows]
+        first = self.symbols.count
+        identities = self.symbols.add_next(len(rows))
+        some = [Chosen(table, rows)]
+        batch = Batch([piece], some, first, identities, self.symbols.identities.column, self._known(pool))
+        stamps = np.asarray(table.field("lo")), np.asarray(table.field("hi"))
+        starts = first, int(identities[0]) if len(identities) else 0
+        given = self.instances.places(rows, codes, masks, key, stamps, starts)
+        detection = self.detection
+        completed = detection.completed(batch, given, _NO_PARTS, self.instances, lambda: batch.keys, until, rank)
+        return completed, [rows]
 
     def _skip(self, until: int) -> Completed:
         """Time goes on, and nothing happens."""
@@ -366,6 +402,16 @@ class Symbols:
         self.values.append(read[1])
         return identities
 
+    def add_next(self, count: int) -> Ints:
+        """More symbols, in the order of the input, of which nothing is read; returns their identities."""
+        identities = np.arange(self._met, self._met + count)
+        nothing = np.zeros((count, 0), np.int64)
+        self._met += count
+        self.identities.append(identities)
+        self.kinds.append(nothing)
+        self.values.append(nothing)
+        return identities
+
     @property
     def met(self) -> int:
         """How many there were in all."""
@@ -385,7 +431,7 @@ class Symbols:
         self._kept = len(kept)
 
 
-MANY = 1 << 17
+MANY = 1 << 18
 """So many symbols are kept without asking whether a run holds them."""
 
 

@@ -13,7 +13,9 @@ START, PAGE, TIMER, OVER, STALE, RUNS = range(6)
 """Of a range: its first hash, its page (0: none), when its next timer is due, when its first run is over, and half of
 its runs, and how many runs of each detection it has."""
 PER_PAGE = 256
-"""So many instances are in a page, more or less."""
+"""So many instances are in a page, more or less, where few change at a time."""
+LARGEST, WRITTEN = 8192, 8
+"""Where many change, pages grow up to so many instances, so that it is about so many pages that are written."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Directory:
         self.is_loaded: NDArray[np.bool_] = self.rows[:, PAGE] == 0
         self.is_changed: NDArray[np.bool_] = self.is_loaded.copy() if rows is None else np.zeros(len(self.rows), bool)
         self.next_page = next_page
+        self.changes = 0
 
     def _empty(self) -> Ints:
         row = np.zeros((1, self.width), np.int64)
@@ -60,6 +63,16 @@ class Directory:
         """The ranges that hashes are in."""
         found: Ints = np.searchsorted(self.rows[:, START], hashes, side="right") - 1
         return found
+
+    def note(self, hashes: Ints) -> None:
+        """Instances with these hashes have changed."""
+        self.is_changed[self.of(hashes)] = True
+        self.changes += len(hashes)
+
+    @property
+    def wanted(self) -> int:
+        """How many instances a page is to have that is written now."""
+        return max(self.per_page, min(LARGEST, self.changes // WRITTEN))
 
     def elsewhere(self, detection: int) -> int:
         """How many runs of a detection are not in memory."""
@@ -81,7 +94,7 @@ class Directory:
                 same.append(number)
             else:
                 start, page = int(self.rows[number, START]), int(self.rows[number, PAGE])
-                joins = before == number - 1 and len(chunks[-1]) + last - first <= self.per_page
+                joins = before == number - 1 and len(chunks[-1]) + last - first <= self.wanted
                 if joins or (number > 0 and first == last):
                     if page:
                         gone.append(page)
@@ -96,7 +109,7 @@ class Directory:
 
     def _divided(self, hashes: Ints, whole: Chunk) -> list[Chunk]:
         """One chunk or more, with pages of their own; equal hashes stay together."""
-        parts = 1 if len(whole) <= 2 * self.per_page else -(-len(whole) // self.per_page)
+        parts = 1 if len(whole) <= 2 * self.wanted else -(-len(whole) // self.wanted)
         places = whole.first + np.arange(parts + 1) * len(whole) // parts
         places[1:-1] = np.searchsorted(hashes, hashes[places[1:-1]])
         places = np.unique(places)
@@ -117,4 +130,4 @@ class Directory:
         both = np.concatenate([rows.reshape(-1, self.width), self.rows[same]])
         order = np.argsort(both[:, START], kind="stable")
         self.rows, self.is_loaded = both[order], is_loaded[order]
-        self.is_changed = np.zeros(len(both), bool)
+        self.is_changed, self.changes = np.zeros(len(both), bool), 0

@@ -35,6 +35,7 @@ RECLAIM = 1 << 16
 """Rows that may be held before it is asked which of them are needed."""
 DEFAULT = Choice()
 NOTHING = np.zeros(0, np.int64)
+NOWHERE = np.zeros((0, 2), np.int64)
 Met = tuple[int, Piece]
 """Something that definitions may meet: whose rows, and the rows."""
 
@@ -88,7 +89,7 @@ class Engine:
         ]
         self._inline()
         self.deliveries = Deliveries(self.composers, self.events, self.stores, self.pool)
-        self.timers: list[list[Ints]] = [[] for _ in self.programs]
+        self.places: list[list[Ints]] = [[] for _ in self.programs]
         self.made_last: list[Ints] = [np.zeros((0, 4), np.int64) for _ in self.programs]
         self.incomplete: list[list[Incomplete]] = [[] for _ in self.programs]
         self.told: list[Ints] = [np.zeros((0, 5), np.int64) for _ in self.programs]
@@ -209,7 +210,7 @@ class Engine:
         store.add(fresh)
         if self.division.publishes:
             keys = completed.keys if once is None else completed.keys.take(once)
-            self.timers[number].append(np.where(keys.kind == TIMER, keys.number, -1))
+            self.places[number].append(np.column_stack([np.where(keys.kind == TIMER, keys.number, -1), keys.among()]))
         if not self.used[number] or not len(fresh):
             return []
         keys = completed.keys if once is None else completed.keys.take(once)
@@ -270,7 +271,7 @@ class Engine:
         made = [composed.join(store.since(begin)) for store, begin in zip(self.stores, self.begins[1], strict=True)]
         definitions = tuple(self._definition(number, some) for number, some in enumerate(made))
         self.incomplete = [[] for _ in self.programs]
-        self.timers = [[] for _ in self.programs]
+        self.places = [[] for _ in self.programs]
         return Found(definitions, self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
 
     def _definition(self, number: int, made: list[Composed]) -> FoundDefinition:
@@ -283,7 +284,7 @@ class Engine:
             made[0] if made else composer.nothing(),
             self.stores[number].as_it_is(),
             tuple(self.incomplete[number]),
-            np.concatenate([NOTHING, *self.timers[number]]) if self.division.publishes else None,
+            np.concatenate([NOWHERE, *self.places[number]]) if self.division.publishes else None,
         )
 
     def _reclaim(self) -> None:

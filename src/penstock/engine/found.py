@@ -25,7 +25,8 @@ class Incomplete:
 class FoundDefinition:
     """The composites of one definition. ``labels`` are by bit, ``known`` has by number all that parts may refer to.
 
-    ``timers`` says, where that was asked for, which timer completed each composite: its rank, or -1 for an event.
+    ``places`` says, where that was asked for, what completed each composite, the rank of a timer or -1 for an event,
+    and the composite's number among those that were completed there.
     """
 
     name: str
@@ -34,7 +35,7 @@ class FoundDefinition:
     composites: Composed
     known: Kept[Composed]
     incomplete: tuple[Incomplete, ...] = ()
-    timers: Ints | None = None
+    places: Ints | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from penstock.engine.compiled import compiled
 from penstock.engine.pointers import word_at
+from penstock.engine.taking import ask_ahead
 from penstock.events import digest, found
 
 START_1, START_2 = (np.uint64(word) for word in digest.START)
@@ -77,6 +78,7 @@ def hash_texts(rows, where, codes, starts, bounds, data, lanes):
     firsts, seconds = lanes
     address, size = data.ctypes.data, np.uint64(data.shape[0])
     for number in range(rows.shape[0]):
+        ask_ahead(number, rows, bounds, address)
         begin, end = np.uint64(bounds[rows[number]]), np.uint64(bounds[rows[number] + 1])
         first, second = absorb(starts[codes[number], 0], starts[codes[number], 1], end - begin)
         while begin < end:

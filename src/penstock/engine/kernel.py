@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine import memory as m
-from penstock.engine.ahead import fan_out, gather, heard_by_starts, next_timer, room
+from penstock.engine.ahead import fan_out, gather, heard_by_starts, next_timer, room, room_left
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.lists import add_node, close, end, of_clock, of_run, over, release, set_clock, set_run, touch
 from penstock.engine.moves import holds, is_known, move
@@ -281,10 +281,11 @@ def step(instance, first, last, now, place, L, M, P, F, X):
         elif outcome == FAILS and not L[m.HEAD][m.RESTART]:
             M[m.INSTANCES][row + m.DEAD] |= 1 << number
             touch(instance, M)
-    settle(instance, now, L, M)
+    if L[m.HEAD][m.CONTEXT] == m.RECENT or M[m.INSTANCES][row + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
+        settle(instance, now, L, M)
 
 
-@inlined
+@compiled
 def settle(instance, now, L, M):
     """After a place: what the context replaces, and what is beyond the limit, goes."""
     row = instance * m.INSTANCE_WIDTH
@@ -398,54 +399,111 @@ def advance(until, first_instance, instances, widest, count, layout, memory, pla
     F = pointer(parts.ctypes.data)
     X = pointer(values.ctypes.data)
     if L[m.HEAD][m.PLAIN]:
-        return consume(True, until, first_instance, instances, widest, count, L, M, P, F, X)
-    return consume(False, until, first_instance, instances, widest, count, L, M, P, F, X)
+        return consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X)
+    return consume(until, first_instance, instances, widest, count, L, M, P, F, X)
 
 
 @inlined
-def consume(plain, until, first_instance, instances, widest, count, L, M, P, F, X):
-    """The same, over pointers.
-
-    ``plain`` is said by a constant, so that code is made for plain programs apart from that for all.
-    """
+def consume(until, first_instance, instances, widest, count, L, M, P, F, X):
+    """The same, over pointers."""
     counts = M[m.COUNTS]
     while True:
         at = counts[m.CURSOR]
         now = P[at * m.PLACE_WIDTH + m.INSTANT] if at < count else until
-        if counts[m.RESUME] < 0 and not fire_before(plain, now, widest, L, M, X):
+        if counts[m.RESUME] < 0 and not fire_before(False, now, widest, L, M, X):
             return GROW
         if at >= count:
             return DONE
         if counts[m.LIVE] > L[m.HEAD][m.MOST_LIVE]:
             return FULL
-        look_ahead(at, count, M, P)
-        last = at + 1
-        while last < count and P[last * m.PLACE_WIDTH + m.PLACE] == P[at * m.PLACE_WIDTH + m.PLACE]:
-            last += 1
-        if P[at * m.PLACE_WIDTH + m.INSTANCE] < 0:
-            outcome = offer_all(at, last, first_instance, instances, now, widest, L, M, P, F, X)
-        else:
-            outcome = offer_each(plain, at, last, now, widest, L, M, P, F, X)
-        if outcome == GROW:
+        look_ahead(at, count, L[m.HEAD][m.CLOCKED], M, P)
+        if offer(at, now, first_instance, instances, widest, count, L, M, P, F, X) == GROW:
             return GROW
-        counts[m.CURSOR] = last
-        counts[m.RESUME] = -1
 
 
 @inlined
-def look_ahead(at, count, M, P):
-    """Asks for what places to come will read: which instance, then its first run."""
-    if at + 2 * AHEAD < count:
-        instance = P[(at + 2 * AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
-        prefetch(M[m.INSTANCES], instance * m.INSTANCE_WIDTH)
-        instance = P[(at + AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
-        if instance >= 0:
-            prefetch(M[m.RUNS], M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN] * m.RUN_WIDTH)
+def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X):
+    """The same for plain programs. ``spare`` is how much of everything may surely be used before it is asked again."""
+    counts = M[m.COUNTS]
+    timers, limits = L[m.HEAD][m.TIMERS], L[m.HEAD][m.LIMITS]
+    most, starts = L[m.HEAD][m.MOST_LIVE], L[m.HEAD][m.START_INTEREST]
+    at = counts[m.CURSOR]
+    spare = 0
+    while at < count:
+        place = at * m.PLACE_WIDTH
+        now, instance = P[place + m.INSTANT], P[place + m.INSTANCE]
+        counts[m.CURSOR] = at
+        if timers > 0 and counts[m.RESUME] < 0:
+            if not fire_before(True, now, widest, L, M, X):
+                return GROW
+            spare = 0
+        if counts[m.LIVE] > most:
+            return FULL
+        look_ahead(at, count, timers + limits, M, P)
+        shared = at + 1 < count and P[place + m.PLACE_WIDTH + m.PLACE] == P[place + m.PLACE]
+        if instance < 0 or shared or counts[m.RESUME] >= 0:
+            if offer(at, now, first_instance, instances, widest, count, L, M, P, F, X) == GROW:
+                return GROW
+            at = counts[m.CURSOR]
+            spare = 0
+            continue
+        live, sets = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS], P[place + m.SETS]
+        if live > 0 or sets & starts:
+            if spare <= live + 1:
+                spare = room_left(timers, M)
+                if spare <= live + 1:
+                    counts[m.NEED_RUNS] = counts[m.NEED_NODES] = live + 2
+                    return GROW
+            spare -= live + 1
+            counts[m.NOW] = now
+            symbol, number = P[place + m.PLACE_SYMBOL], P[place + m.PLACE]
+            step_one(instance, sets, P[place + m.BEGINS], now, symbol, number, timers, limits, L, M, X)
+            if M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
+                settle(instance, now, L, M)
+        at += 1
+    counts[m.CURSOR] = at
+    return DONE if fire_before(True, until, widest, L, M, X) else GROW
+
+
+@compiled
+def offer(at, now, first_instance, instances, widest, count, L, M, P, F, X):
+    """Offers all that is at a place, and moves the cursor behind it, if there is room."""
+    last = at + 1
+    while last < count and P[last * m.PLACE_WIDTH + m.PLACE] == P[at * m.PLACE_WIDTH + m.PLACE]:
+        last += 1
+    if P[at * m.PLACE_WIDTH + m.INSTANCE] < 0:
+        outcome = offer_all(at, last, first_instance, instances, now, widest, L, M, P, F, X)
+    else:
+        outcome = offer_each(at, last, now, widest, L, M, P, F, X)
+    if outcome == DONE:
+        M[m.COUNTS][m.CURSOR] = last
+        M[m.COUNTS][m.RESUME] = -1
+    return outcome
+
+
+@inlined
+def look_ahead(at, count, clocked, M, P):
+    """Asks for what places to come will read: which instance, then its first run, then the run behind that."""
+    if at + 3 * AHEAD >= count:
+        return
+    prefetch(M[m.INSTANCES], P[(at + 3 * AHEAD) * m.PLACE_WIDTH + m.INSTANCE] * m.INSTANCE_WIDTH)
+    instance = P[(at + 2 * AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
+    if instance >= 0:
+        run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
+        prefetch(M[m.RUNS], run * m.RUN_WIDTH)
+        prefetch(M[m.CLOCKS], run * clocked)
+    instance = P[(at + AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
+    if instance >= 0:
+        run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
+        if run >= 0:
+            run = M[m.RUNS][run * m.RUN_WIDTH + m.NEXT]
+            prefetch(M[m.RUNS], run * m.RUN_WIDTH)
+            prefetch(M[m.CLOCKS], run * clocked)
 
 
 @inlined
 def fire_before(plain, now, widest, L, M, X):
-    """Fires the timers before an instant; says whether there was room for all."""
+    """Fires the timers before an instant; says whether there was room for all. ``plain`` is said by a constant."""
     if L[m.HEAD][m.TIMERS] == 0:
         return True
     while True:
@@ -462,6 +520,8 @@ def fire_before(plain, now, widest, L, M, X):
             return False
         M[m.QUEUE_ENDS][2 * timer] = first + 1
         if plain:
+            if first + AHEAD < M[m.QUEUE_ENDS][2 * timer + 1]:
+                prefetch(M[m.INSTANCES], M[m.QUEUES][row + AHEAD * m.QUEUE_WIDTH + m.OWNER] * m.INSTANCE_WIDTH)
             M[m.COUNTS][m.NOW] = due
             fire_one(instance, timer, due, L, M, X)
         else:
@@ -469,7 +529,7 @@ def fire_before(plain, now, widest, L, M, X):
 
 
 @inlined
-def offer_each(plain, first, last, now, widest, L, M, P, F, X):
+def offer_each(first, last, now, widest, L, M, P, F, X):
     """A place whose symbols concern one instance each."""
     at = max(first, M[m.COUNTS][m.RESUME])
     while at < last:
@@ -481,16 +541,12 @@ def offer_each(plain, first, last, now, widest, L, M, P, F, X):
         if live == 0 and not heard_by_starts(at, stop, L, P):
             at = stop
             continue
-        moves, parts = (1, 1) if plain and stop == at + 1 else fan_out(at, stop, L, P, F)
+        moves, parts = fan_out(at, stop, L, P, F)
         wanted = (live + L[m.HEAD][m.STARTS]) * moves * widest + 1
         if not room(wanted, wanted * parts, L, M):
             M[m.COUNTS][m.RESUME] = at
             return GROW
-        if plain and stop == at + 1:
-            M[m.COUNTS][m.NOW] = now
-            step_one(instance, at, L, M, P, X)
-        else:
-            step(instance, at, stop, now, P[at * m.PLACE_WIDTH + m.PLACE], L, M, P, F, X)
+        step(instance, at, stop, now, P[at * m.PLACE_WIDTH + m.PLACE], L, M, P, F, X)
         at = stop
     return DONE
 

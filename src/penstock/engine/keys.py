@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.engine.compiled import compiled
+from penstock.engine import memory as m
+from penstock.engine import vm
+from penstock.engine.compiled import compiled, inlined
 from penstock.engine.memory import Ints
 from penstock.engine.pointers import pointer, prefetch
 from penstock.engine.vm import mix
@@ -27,6 +29,7 @@ class Instances:
         self.floats: set[int] = set()
         self._slots: Ints = np.full((4096, 2), -1, np.int64)
         self._only_kind: int | None = 0
+        self._places: Ints = np.empty((0, m.PLACE_WIDTH), np.int64)
 
     def numbers(self, key: list[tuple[Ints | int, Ints]]) -> Ints:
         """The instance of each row; ``key`` has the kinds (or one for all) and bits of each parameter's values.
@@ -58,6 +61,35 @@ class Instances:
             self.make_room(len(values[some]))
             self.count = find_one(kind, values[some], self.kinds, self.values, self.count, self._slots, found[some])
         return found
+
+    def takes_one(self, kind: int) -> bool:
+        """Whether there is one parameter, all of whose values are of this kind so far."""
+        return self.kinds.shape[1] == 1 and self._only_kind in (0, kind)
+
+    def places(
+        self, rows: Ints, codes: Ints, masks: Ints, keys: Ints, stamps: tuple[Ints, Ints], first: tuple[int, int]
+    ) -> Ints:
+        """Places of rows that concern one instance each, by integers in ``keys``; ``masks`` are sets by type.
+
+        ``stamps`` are all rows' beginnings and ends, ``first`` the number and identity of the first place's symbol.
+        What is returned is good until the next call.
+        """
+        self._only_kind = vm.INTEGER
+        if len(rows) > len(self._places):
+            self._places = np.empty((len(rows) + len(rows) // 4, m.PLACE_WIDTH), np.int64)
+        for start in range(0, len(rows), STRETCH):
+            end = min(start + STRETCH, len(rows))
+            self.make_room(end - start)
+            known = self.kinds, self.values, self._slots
+            self.count = place_by_key(
+                start, end, rows, codes, masks, keys, known, self.count, stamps, *first, self._places
+            )
+        return self._places[: len(rows)]
+
+    @property
+    def only_kind(self) -> int | None:
+        """The kind of all values, if there is one parameter and all its values are of the same kind."""
+        return self._only_kind or None
 
     def make_room(self, more: int) -> None:
         """Room for so many more instances."""
@@ -138,6 +170,60 @@ def find(kinds, values, known_kinds, known_values, count, slots, found):
     return count
 
 
+@inlined
+def find_hashed(whole, kind, value, mask, table, known_kinds, known_values, count):
+    """The number of the instance with this hash, which no other value has; and how many there are then."""
+    slot = whole & mask
+    while table[2 * slot] >= 0 and table[2 * slot + 1] != whole:
+        slot = (slot + 1) & mask
+    number = table[2 * slot]
+    if number < 0:
+        number = count
+        table[2 * slot] = count
+        table[2 * slot + 1] = whole
+        known_kinds[count, 0] = kind
+        known_values[count, 0] = value
+        count += 1
+    return number, count
+
+
+@compiled
+def place_by_key(start, end, rows, codes, masks, keys, known, count, stamps, first_number, first_identity, places):
+    """Finds the instances of some rows by their keys, as `find_one` does, and lays the rows out as places."""
+    known_kinds, known_values, slots = known
+    begins, instants = stamps
+    mask = slots.shape[0] - 1
+    kind = vm.INTEGER
+    seed = mix(0, kind)
+    table, given = pointer(slots.ctypes.data), pointer(places.ctypes.data)
+    numbers, ends = pointer(keys.ctypes.data), pointer(instants.ctypes.data)
+    for near in range(start, end, AHEAD):
+        far = min(end, near + AHEAD)
+        for at in range(near, far):
+            whole = mix(seed, keys[rows[at]])
+            given[at * m.PLACE_WIDTH + m.INSTANCE] = whole
+            prefetch(table, (whole & mask) * 2)
+            further = rows[min(at + 2 * AHEAD, end - 1)]
+            prefetch(numbers, further)
+            prefetch(ends, further)
+        for at in range(near, far):
+            row, place = rows[at], at * m.PLACE_WIDTH
+            number, count = find_hashed(
+                given[place + m.INSTANCE], kind, keys[row], mask, table, known_kinds, known_values, count
+            )
+            given[place + m.PLACE] = at
+            given[place + m.INSTANT] = instants[row]
+            given[place + m.BEGINS] = begins[row]
+            given[place + m.INSTANCE] = number
+            given[place + m.PLACE_SYMBOL] = first_number + at
+            given[place + m.SETS] = masks[codes[row]]
+            given[place + m.SIDE] = -1
+            given[place + m.IDENTITY] = first_identity + at
+    slots[0, 0] = table[0]  # the arrays must live until here
+    places[start, m.SIDE] = -1
+    return count
+
+
 @compiled
 def find_one(kind, values, known_kinds, known_values, count, slots, found):
     """The same for one parameter whose values are all of one kind, none of them null.
@@ -153,18 +239,8 @@ def find_one(kind, values, known_kinds, known_values, count, slots, found):
             found[row] = mix(seed, values[row])
             prefetch(table, (found[row] & mask) * 2)
         for row in range(start, end):
-            whole = found[row]
-            slot = whole & mask
-            while table[2 * slot] >= 0 and table[2 * slot + 1] != whole:
-                slot = (slot + 1) & mask
-            number = table[2 * slot]
-            if number < 0:
-                number = count
-                table[2 * slot] = count
-                table[2 * slot + 1] = whole
-                known_kinds[count, 0] = kind
-                known_values[count, 0] = values[row]
-                count += 1
-            found[row] = number
+            found[row], count = find_hashed(
+                found[row], kind, values[row], mask, table, known_kinds, known_values, count
+            )
     slots[0, 0] = table[0]  # the array must live until here
     return count

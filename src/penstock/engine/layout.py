@@ -43,11 +43,10 @@ class Layout:
         """Whether the program needs but a part of what the kernel can do; see `memory`."""
         sets, guards = len(self.tables[m.SET_CODE]), len(self.tables[m.GUARD_CODE])
         asks = guards or counts[m.SELECTS] or counts[m.PLAIN_SETS] != (1 << sets) - 1
-        limited = counts[m.MOST_RUNS] < m.FAR or counts[m.AGE] >= 0
         is_distinct = counts[m.DISTINCT_RUNS] and not counts[m.HAS_SIDES]
         return int(
             not asks
-            and not limited
+            and counts[m.AGE] < 0
             and bool(is_distinct)
             and counts[m.CONTEXT] == m.CONTINUOUS
             and not counts[m.REPORTS]

@@ -167,8 +167,7 @@ class Library:
 
     def _note_changes(self, number: int, book: Book) -> None:
         """Marks the ranges in which something changed."""
-        directory = self.directories[number]
-        directory.is_changed[directory.of(self._hashes(number, book.changed()))] = True
+        self.directories[number].note(self._hashes(number, book.changed()))
         book.wipe()
 
     def _hashes(self, number: int, instances: Ints) -> Ints:

@@ -27,7 +27,7 @@ HEAD, STATES, OPTIONS, POSITIONS, ALTERNATIVES = range(5)
     CODE, PLAIN,
 ) = range(27)  # fmt: skip
 # A program is PLAIN that has no conditions to ask of runs, no sides, no selected values and no equal runs, and whose
-# runs neither use each other up nor are limited or reported. So the hashes of its nodes and composites mean nothing.
+# runs neither use each other up nor are limited by age or reported. Hashes of its nodes and composites mean nothing.
 STATE_WIDTH = 16
 STATE_FIRST, STATE_LAST, STATE_HEARS, STATE_INTEREST, STATE_START_INTEREST, STATE_STRONG, STATE_WAITING, STATE_KIND, \
     STATE_UNBOUNDED = range(9)  # fmt: skip

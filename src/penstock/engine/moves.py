@@ -250,14 +250,23 @@ def arrive(run, position, target, hi, span, began, head, remaining, base, instan
 
 @inlined
 def wait_for(timer, at, instance, M):
-    """A deadline of an instance joins the timer's queue, unless it is there already."""
+    """A deadline of an instance joins the timer's queue, unless it is there already.
+
+    Mostly it comes after all others. Where events come behind later ones, it goes before those that are later.
+    """
     room = M[m.COUNTS][m.QUEUE_ROOM]
-    last = M[m.QUEUE_ENDS][2 * timer + 1]
-    row = (timer * room + last) * m.QUEUE_WIDTH
-    if last > M[m.QUEUE_ENDS][2 * timer]:
+    first = (timer * room + M[m.QUEUE_ENDS][2 * timer]) * m.QUEUE_WIDTH
+    last = (timer * room + M[m.QUEUE_ENDS][2 * timer + 1]) * m.QUEUE_WIDTH
+    row = last
+    while row > first and M[m.QUEUES][row - m.QUEUE_WIDTH + m.DEADLINE] > at:
+        row -= m.QUEUE_WIDTH
+    if row > first:
         before = row - m.QUEUE_WIDTH
         if M[m.QUEUES][before + m.DEADLINE] == at and M[m.QUEUES][before + m.OWNER] == instance:
             return
+    for later in range(last, row, -m.QUEUE_WIDTH):
+        M[m.QUEUES][later + m.DEADLINE] = M[m.QUEUES][later - m.QUEUE_WIDTH + m.DEADLINE]
+        M[m.QUEUES][later + m.OWNER] = M[m.QUEUES][later - m.QUEUE_WIDTH + m.OWNER]
     M[m.QUEUES][row + m.DEADLINE] = at
     M[m.QUEUES][row + m.OWNER] = instance
-    M[m.QUEUE_ENDS][2 * timer + 1] = last + 1
+    M[m.QUEUE_ENDS][2 * timer + 1] += 1

@@ -50,29 +50,29 @@ def make_one(instance, lo, hi, head, place, M):
 
 
 @inlined
-def ends_at(run, first, last, L, M):
-    """The last instant at which some way on is still inside its limits; the end of time if one has none."""
-    limits, timers = L[m.HEAD][m.LIMITS], L[m.HEAD][m.TIMERS]
+def is_over(run, first, last, now, timers, limits, L, M):
+    """Whether no way on is inside its limits any more."""
+    if limits == 0:
+        return False
     clocks = run * (timers + limits) + timers
-    latest = m.NONE
     for option in range(first, last):
         inside = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_INSIDE]
-        earliest = m.FAR
+        late = False
         for limit in range(limits):
             since = M[m.CLOCKS][clocks + limit]
             if (inside >> limit) & 1 and since != m.NONE:
-                earliest = min(earliest, since + L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH] + limit])
-        latest = max(latest, earliest)
-    return latest
+                late = late or now > since + L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH] + limit]
+        if not late:
+            return False
+    return True
 
 
 @inlined
-def go(started, run, option, lo, hi, symbol, instance, place, L, M, X):
+def go(started, run, option, lo, hi, symbol, instance, place, timers, limits, L, M, X):
     """A run goes on through an option, a row; says whether it is still there. Row 0 is a run that starts.
 
     A time event has the symbol -1, which is no part.
     """
-    limits, timers = L[m.HEAD][m.LIMITS], L[m.HEAD][m.TIMERS]
     clocks = run * (timers + limits)
     for limit in range(limits):
         since = m.NONE
@@ -124,12 +124,10 @@ def go(started, run, option, lo, hi, symbol, instance, place, L, M, X):
 
 
 @inlined
-def meet_one(run, state, at, instance, L, M, P, X):
+def meet_one(run, state, sets, lo, hi, symbol, instance, place, timers, limits, L, M, X):
     """What becomes of a run at a place with one symbol: it is there afterwards, or gone."""
-    place = at * m.PLACE_WIDTH
-    sets, lo, hi = P[place + m.SETS], P[place + m.BEGINS], P[place + m.INSTANT]
     first, last = L[m.STATES][state + m.STATE_FIRST], L[m.STATES][state + m.STATE_LAST]
-    if L[m.HEAD][m.LIMITS] and hi > ends_at(run, first, last, L, M):
+    if is_over(run, first, last, hi, timers, limits, L, M):
         M[m.COUNTS][m.EXPIRED] += 1
         return GONE
     follows = M[m.RUNS][run * m.RUN_WIDTH + m.PREVIOUS] < lo
@@ -138,8 +136,7 @@ def meet_one(run, state, at, instance, L, M, P, X):
         if matches(option, sets, L):
             if L[m.OPTIONS][option + m.OPTION_STRONG] and not follows:
                 return HERE
-            symbol = P[place + m.PLACE_SYMBOL]
-            return go(True, run, option, lo, hi, symbol, instance, P[place + m.PLACE], L, M, X)
+            return go(True, run, option, lo, hi, symbol, instance, place, timers, limits, L, M, X)
     if follows or not L[m.STATES][state + m.STATE_STRONG]:
         for number in range(first, last):
             if sets & L[m.OPTIONS][number * m.OPTION_WIDTH + m.OPTION_HEARD]:
@@ -164,10 +161,9 @@ def take_out(run, before, following, instance, M):
 
 
 @inlined
-def step_one(instance, at, L, M, P, X):
+def step_one(instance, sets, lo, hi, symbol, place, timers, limits, L, M, X):
     """A place with one symbol, for one instance: every run moves, fails or ignores it, and a start is made."""
     row = instance * m.INSTANCE_WIDTH
-    sets = P[at * m.PLACE_WIDTH + m.SETS]
     before = -1
     run = M[m.INSTANCES][row + m.FIRST_RUN]
     while run >= 0:
@@ -175,20 +171,18 @@ def step_one(instance, at, L, M, P, X):
         state = M[m.RUNS][run * m.RUN_WIDTH + m.STATE] * m.STATE_WIDTH
         if L[m.STATES][state + m.STATE_INTEREST] & sets:
             M[m.INSTANCES][row + m.TOUCHED] = 1
-            if meet_one(run, state, at, instance, L, M, P, X) == GONE:
+            if meet_one(run, state, sets, lo, hi, symbol, instance, place, timers, limits, L, M, X) == GONE:
                 take_out(run, before, following, instance, M)
                 run = before
         before = run
         run = following
     if sets & L[m.HEAD][m.START_INTEREST] and not M[m.INSTANCES][row + m.DEAD]:
-        start_one(before, instance, at, L, M, P, X)
+        start_one(before, instance, sets, lo, hi, symbol, place, timers, limits, L, M, X)
 
 
 @inlined
-def start_one(last_run, instance, at, L, M, P, X):
+def start_one(last_run, instance, sets, lo, hi, symbol, place, timers, limits, L, M, X):
     """A run starts behind the last one, or the start fails."""
-    place = at * m.PLACE_WIDTH
-    sets, lo, hi = P[place + m.SETS], P[place + m.BEGINS], P[place + m.INSTANT]
     row = instance * m.INSTANCE_WIDTH
     state = L[m.HEAD][L[m.HEAD][m.START_STATES]] * m.STATE_WIDTH
     first, last = L[m.STATES][state + m.STATE_FIRST], L[m.STATES][state + m.STATE_LAST]
@@ -196,8 +190,7 @@ def start_one(last_run, instance, at, L, M, P, X):
     for number in range(first, last):
         option = number * m.OPTION_WIDTH
         if matches(option, sets, L):
-            symbol = P[place + m.PLACE_SYMBOL]
-            if go(False, 0, option, lo, hi, symbol, instance, P[place + m.PLACE], L, M, X) == HERE:
+            if go(False, 0, option, lo, hi, symbol, instance, place, timers, limits, L, M, X) == HERE:
                 fresh = M[m.COUNTS][m.TAIL]
                 if last_run < 0:
                     M[m.INSTANCES][row + m.FIRST_RUN] = fresh
@@ -216,13 +209,13 @@ def start_one(last_run, instance, at, L, M, P, X):
 def fire_one(instance, timer, at, L, M, X):
     """A timer's place, for one instance."""
     before = -1
-    clocked = L[m.HEAD][m.TIMERS] + L[m.HEAD][m.LIMITS]
+    timers, limits = L[m.HEAD][m.TIMERS], L[m.HEAD][m.LIMITS]
     run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
     while run >= 0:
         following = M[m.RUNS][run * m.RUN_WIDTH + m.NEXT]
-        if M[m.CLOCKS][run * clocked + timer] == at:
+        if M[m.CLOCKS][run * (timers + limits) + timer] == at:
             M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.TOUCHED] = 1
-            if tick_one(run, timer, at, instance, L, M, X) == GONE:
+            if tick_one(run, timer, at, instance, timers, limits, L, M, X) == GONE:
                 take_out(run, before, following, instance, M)
                 run = before
         before = run
@@ -230,17 +223,17 @@ def fire_one(instance, timer, at, L, M, X):
 
 
 @inlined
-def tick_one(run, timer, at, instance, L, M, X):
+def tick_one(run, timer, at, instance, timers, limits, L, M, X):
     """A run's own timer fires: it moves the run, or fails it."""
     state = M[m.RUNS][run * m.RUN_WIDTH + m.STATE] * m.STATE_WIDTH
     first, last = L[m.STATES][state + m.STATE_FIRST], L[m.STATES][state + m.STATE_LAST]
-    if L[m.HEAD][m.LIMITS] and at > ends_at(run, first, last, L, M):
+    if is_over(run, first, last, at, timers, limits, L, M):
         M[m.COUNTS][m.EXPIRED] += 1
         return GONE
-    M[m.CLOCKS][run * (L[m.HEAD][m.TIMERS] + L[m.HEAD][m.LIMITS]) + timer] = m.NONE
+    M[m.CLOCKS][run * (timers + limits) + timer] = m.NONE
     for number in range(first, last):
         option = number * m.OPTION_WIDTH
         if (L[m.OPTIONS][option + m.OPTION_TICKS] >> timer) & 1:
-            return go(True, run, option, at, at, -1, instance, -1 - timer, L, M, X)
+            return go(True, run, option, at, at, -1, instance, -1 - timer, timers, limits, L, M, X)
     M[m.COUNTS][m.FAILED] += 1
     return GONE

@@ -19,8 +19,10 @@ from penstock.engine.unite import unite
 from penstock.errors import DataError, StateError
 from penstock.events.times import DAY, EARLIEST, next_clock_time, zone_of
 
-TIDY = 1 << 14
+TIDY = 1 << 15
 """For so many matched symbols and runs it is not asked which are still needed."""
+MADE = 1 << 17
+"""Up to so many places there is room for a composite of every fourth."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,7 @@ class Runner:
         held = memory.live(m.NODE_COUNT) + max(nodes, min(places, TIDY))
         if short and 2 * held >= memory.live(m.NODE_ROOM):
             memory.grow_nodes(4 * held)
-        made = memory.live(m.MADE_COUNT) + max(runs, min(places, TIDY) // 4)
+        made = memory.live(m.MADE_COUNT) + max(runs, min(places, MADE) // 4)
         if 2 * made >= memory.live(m.MADE_ROOM):
             memory.grow_made(4 * made)
             link_all_made(memory.arrays)

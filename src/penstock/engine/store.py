@@ -21,16 +21,16 @@ class Symbols:
 
     def add(self, owner: int, rows: Ints) -> None:
         """More symbols, in the next slots."""
-        while self.count + len(rows) > len(self._rows):
-            self._owners = np.concatenate([self._owners, np.zeros_like(self._owners)])
-            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        if self.count + len(rows) > len(self._rows):
+            room = 2 * (self.count + len(rows))
+            self._owners, self._rows = (_with_room(one[: self.count], room) for one in (self._owners, self._rows))
         self._owners[self.count : self.count + len(rows)] = owner
         self._rows[self.count : self.count + len(rows)] = rows
         self.count += len(rows)
 
     def put(self, owners: Ints, rows: Ints) -> None:
         """Symbols as they were saved."""
-        self._owners, self._rows = (np.append(one, np.zeros(1024, np.int64)) for one in (owners, rows))
+        self._owners, self._rows = owners.copy(), rows.copy()
         self.count = len(rows)
 
     def of(self, slots: Ints) -> tuple[Ints, Ints]:
@@ -45,8 +45,14 @@ class Symbols:
     def keep(self, slots: Ints) -> None:
         """Lets go all but these, which are then in the first slots, in that order."""
         self._owners, self._rows = self.of(slots)
-        self._owners, self._rows = (np.append(one, np.zeros(1024, np.int64)) for one in (self._owners, self._rows))
         self.count = len(slots)
+
+
+def _with_room(numbers: Ints, room: int) -> Ints:
+    """The same numbers in an array of this length."""
+    longer = np.empty(room, np.int64)
+    longer[: len(numbers)] = numbers
+    return longer
 
 
 def keep_needed(events: Kept[EventTable], stores: list[Kept[Composed]], symbols: list[Symbols]) -> None:

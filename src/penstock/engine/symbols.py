@@ -35,6 +35,17 @@ class Keys:
         changes = (np.diff(ordered.instant) != 0) | (np.diff(ordered.kind) != 0) | (np.diff(ordered.number) != 0)
         return order, np.concatenate([[0], np.cumsum(changes)]) if len(order) else order
 
+    def among(self) -> Ints:
+        """For each row how many before it stand at the same place.
+
+        >>> Keys(np.array([5, 5, 5]), np.array([0, 0, 0]), np.array([7, 8, 7])).among().tolist()
+        [0, 0, 1]
+        """
+        order, places = self.order()
+        numbers = np.empty(len(order), np.int64)
+        numbers[order] = np.arange(len(order)) - np.searchsorted(places, places)
+        return numbers
+
     def take(self, rows: Ints) -> Keys:
         """Some of the rows."""
         return Keys(self.instant[rows], self.kind[rows], self.number[rows])
@@ -176,6 +187,14 @@ class Delivery:
                 self.bound[key] = self.bound.get(key, 0) | 1 << number
             else:
                 self.common |= 1 << number
+
+    @property
+    def only_attribute(self) -> str | None:
+        """The attribute that says of each symbol which one instance it concerns, if it is always the same one."""
+        if self.common or len(self.bound) != 1:
+            return None
+        [attributes] = self.bound
+        return attributes[0] if len(attributes) == 1 else None
 
     def deliver(self, symbols: list[Chosen], bits: Ints, instances: Instances, pool: Pool) -> Shares:
         """Symbol, instance (-1: all) and sets of each delivery; ``bits`` are the sets of all symbols."""

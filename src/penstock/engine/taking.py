@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.engine.compiled import compiled
-from penstock.engine.pointers import put_word, word_at
+from penstock.engine.compiled import compiled, inlined
+from penstock.engine.pointers import pointer, prefetch, put_word, word_at
 
 WORD = 8
+AHEAD = 16
+"""So many rows pass while the processor fetches one."""
 
 
 @compiled
@@ -36,6 +38,7 @@ def copy_texts(alone, rows, where, bounds, data, ends, out):
     """
     source, target, size = data.ctypes.data, out.ctypes.data, data.shape[0]
     for number in range(rows.shape[0]):
+        ask_ahead(number, rows, bounds, source)
         begin, end = np.int64(bounds[rows[number]]), np.int64(bounds[rows[number] + 1])
         to = np.int64(ends[where[number]])
         spare = WORD - 1 if alone and end + WORD <= size else 0
@@ -76,27 +79,33 @@ def are_before(row, offsets, leaves):
 
 
 @compiled
-def stand_in_order(codes, wanted, instants, bounds, data):
-    """Whether the rows of wanted types come each after the one before, and so do their ids, like those of a counter.
+def stand_in_order(rows, instants, bounds, data):
+    """Whether rows come each after the one before, and so do their ids, like those of a counter.
 
-    ``codes`` are types by number. So there are neither ties between these rows, nor are any of them repeated.
+    So there are neither ties between these rows, nor are any of them repeated.
     """
-    address, size = data.ctypes.data, data.shape[0]
-    before = -1
-    for row in range(codes.shape[0]):
-        if not wanted[codes[row]]:
-            continue
-        if before >= 0:
-            if instants[row] <= instants[before]:
-                return False
-            length = bounds[row + 1] - bounds[row]
-            shorter = bounds[before + 1] - bounds[before]
-            if length < shorter:
-                return False
-            if length == shorter and not is_after(bounds[row], bounds[before], length, address, size, data):
-                return False
-        before = row
+    address, size, count = data.ctypes.data, data.shape[0], rows.shape[0]
+    for number in range(1, count):
+        ask_ahead(number, rows, bounds, address)
+        prefetch(pointer(instants.ctypes.data), rows[min(number + 2 * AHEAD, count - 1)])
+        row, before = rows[number], rows[number - 1]
+        if instants[row] <= instants[before]:
+            return False
+        length = bounds[row + 1] - bounds[row]
+        shorter = bounds[before + 1] - bounds[before]
+        if length < shorter:
+            return False
+        if length == shorter and not is_after(bounds[row], bounds[before], length, address, size, data):
+            return False
     return True
+
+
+@inlined
+def ask_ahead(number, rows, bounds, address):
+    """Asks for the texts of rows to come, which are all over the place: where they are, and a little later for them."""
+    last = rows.shape[0] - 1
+    prefetch(pointer(bounds.ctypes.data + 4 * rows[min(number + 2 * AHEAD, last)]), 0)
+    prefetch(pointer(address + np.int64(bounds[rows[min(number + AHEAD, last)]])), 0)
 
 
 @compiled

@@ -45,8 +45,11 @@ class Values:
 
     def there(self) -> list[int]:
         """The kinds that occur, null left out."""
-        counts = np.bincount(self.kinds, minlength=len(KINDS) + 1)
-        return [kind for kind in KINDS if counts[kind]]
+        if not len(self):
+            return []
+        low, high = int(self.kinds.min()), int(self.kinds.max())
+        some = {low} if low == high else set(np.unique(self.kinds).tolist())
+        return [kind for kind in KINDS if kind in some]
 
     def of(self, kind: int) -> pa.Array:
         """The values of one kind as a column, null where there is another."""
@@ -161,6 +164,8 @@ class Texts:
     def words(self, values: Values) -> tuple[NDArray[np.int8], Words, Words]:
         """What ids take from values: kinds as they tell them apart, and one or two words each."""
         count = len(values)
+        if count and values.kinds.min() == values.kinds.max() == vm.INTEGER:
+            return np.full(count, found.NUMBER, np.int8), values.bits.view(np.uint64), np.empty(count, np.uint64)
         kinds, words, more = np.zeros(count, np.int8), np.zeros(count, np.uint64), np.zeros(count, np.uint64)
         for kind in values.there():
             rows = slice(None) if len(values.there()) == 1 and values.kinds.all() else values.kinds == kind

@@ -130,13 +130,11 @@ class EventBatches:
             last = int(np.asarray(table.field("hi")).max())
             self.last = last if self.last is None else max(last, self.last)
         self.rows += len(table)
-        if has_ids:
-            self._take_names(table)
-            return _of_types(_with_attributes(table, self._attributes), self._types)
+        table = _of_types(_with_attributes(table, self._attributes) if has_ids else table, self._types)
         # an id that is made of what an event says is not that of an event of another type
-        table = with_ids(_of_types(table, self._types))
-        self._take_names(table)
-        return _with_attributes(table, self._attributes)
+        named = table if has_ids else with_ids(table)
+        self._take_names(named)
+        return _with_attributes(named, self._attributes)
 
     def _take_names(self, table: EventTable) -> None:
         ids = table.field("id")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -56,6 +56,8 @@ class ParquetPieces:
         self.path, self.columns, self.rows = path, columns, rows
         with pq.ParquetFile(path) as file:
             schema = file.schema_arrow
+            self.groups = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+            """How many rows each of its row groups has."""
         self.blank = from_arrow(schema.empty_table(), columns)
         """A table without rows, with all attributes of the file."""
         names = field_columns(schema.names, columns)
@@ -66,12 +68,17 @@ class ParquetPieces:
         if attributes is not None and self.has_ids:
             needed = {*names.values(), *attributes}
             self.read = [field.name for field in schema if field.name in needed or not _is_safe(field.type)]
+        self.leaves_behind = len(self.read) < len(schema.names)
+        """Whether there are columns that are not read."""
 
     def __iter__(self) -> Iterator[EventTable]:
         """The events with the attributes that are needed, in the order of the file."""
+        return (from_arrow(batch, self.columns) for batch in self.batches())
+
+    def batches(self, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows of some row groups, or of all, before they are events."""
         with pq.ParquetFile(self.path, read_dictionary=self.coded, pre_buffer=False) as file:
-            for batch in file.iter_batches(self.rows, columns=self.read):
-                yield from_arrow(batch, self.columns)
+            yield from file.iter_batches(self.rows, row_groups=groups, columns=self.read)
 
 
 def _is_safe(kind: pa.DataType) -> bool:

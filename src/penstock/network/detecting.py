@@ -88,6 +88,8 @@ class Work:
         """The detector whose pages these are."""
         kept = {name: page for name, page in pages.items() if name != _PROMISED}
         work = cls(record, Detecting.restore(kept, clock=clock), types)
+        for source in set(record.sources) - set(work.detecting.status().names):
+            work.know(source)
         work._promised = {str(name): int(at) for name, at in json.loads(pages[_PROMISED]).items()}
         return work
 
@@ -120,6 +122,11 @@ class Work:
             found += self._deliver(f"penstock/{detector}", some)
         found += self._pass(list(beats.values()))
         return self._outcome(found)
+
+    @property
+    def asks_the_clock(self) -> bool:
+        """Whether it goes on without anything coming in, by a policy that waits only so long."""
+        return self.record.options.policy not in ("best_effort", "guaranteed")
 
     def wait(self) -> Outcome:
         """Time went on."""

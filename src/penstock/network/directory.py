@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self, TypeVar
 
 from penstock.errors import DataError
@@ -61,18 +62,13 @@ class Node:
 
 @dataclass(frozen=True)
 class Source:
-    """Who publishes events of some types; ``rates`` are events a second, by type, as far as measured.
-
-    ``strict`` says that no two of its events end at the same instant. Then each event is a heartbeat too: whoever
-    feeds a detector says ``heartbeat(source, at=hi)`` after it, and detectors of detectors need not wait for the next.
-    """
+    """Who publishes events of some types; ``rates`` are events a second, by type, as far as measured."""
 
     name: str
     site: str
     types: tuple[str, ...] = ()
     heartbeat: int = 1_000_000
     clock_error: int = 0
-    strict: bool = False
     rates: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
@@ -262,13 +258,18 @@ class Directory:
         """The directory from what `entries` gave."""
         return cls().put(*(record_of(key, form) for key, form in entries.items()))
 
-    def types_of(self, source: str) -> tuple[str, ...]:
-        """What a source publishes."""
-        return self.sources[source].types
-
     def publishers(self, type: str) -> tuple[str, ...]:
         """The sources of a type, by name."""
-        return tuple(sorted(one.name for one in self.sources.values() if type in one.types))
+        return self.published.get(type, ())
+
+    @cached_property
+    def published(self) -> Mapping[str, tuple[str, ...]]:
+        """All types that sources publish, and who does."""
+        found: dict[str, set[str]] = {}
+        for one in self.sources.values():
+            for type in one.types:
+                found.setdefault(type, set()).add(one.name)
+        return {type: tuple(sorted(found[type])) for type in sorted(found)}
 
 
 def key_of(record: Record) -> str:

@@ -14,8 +14,8 @@ import logging
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from penstock.brokers.protocol import Broker, Bucket
@@ -26,10 +26,6 @@ from penstock.network.addresses import (
     DIRECTORY,
     NODES,
     STATES,
-    beat_topic,
-    event_topic,
-    found_topic,
-    progress_topic,
     site_stream,
     stream_of,
 )
@@ -37,18 +33,21 @@ from penstock.network.administration import administer
 from penstock.network.agreement import Agreement, Place, Places, View, agree, put_json, write
 from penstock.network.detecting import Work
 from penstock.network.directory import Detector, Directory, Link, Node, Site
+from penstock.network.inputs import inputs_of
+from penstock.network.liveness import Liveness, bury
 from penstock.network.plan import Plan
 from penstock.network.planner import plan
 from penstock.network.records import to_json
 from penstock.network.reporting import report_of
-from penstock.network.reports import NodeReport
-from penstock.network.running import SAVE_EVERY, Input, Running
+from penstock.network.running import SAVE_EVERY, Running
 from penstock.network.states import Found, States
 
 _log = logging.getLogger(__name__)
 _PAUSE = 0.02
 """Changes of the directory that come so soon after each other, in seconds, are planned for together."""
 _RETRY = 0.2
+_LONGEST_PAUSE = 30.0
+"""A detector that fails again and again is tried no less often than this, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +87,13 @@ class NetworkNode:
         self.name = name or f"{site}-{uuid.uuid4().hex[:8]}"
         self.view = View()
         self.running: dict[str, Running] = {}
-        self.refused: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
         self._broker, self._clock = broker, clock
         self._settings = settings or Settings()
         self._changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._seen: dict[str, tuple[int, int]] = {}
-        self._plan = Plan()
+        self._failed: dict[str, tuple[int, float]] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Join the others."""
@@ -104,6 +102,7 @@ class NetworkNode:
         self._directory: Bucket = await self._broker.bucket(DIRECTORY, settings.directory)
         self._nodes: Bucket = await self._broker.bucket(NODES, settings.directory)
         self._states = States(await self._broker.bucket(STATES, settings.directory))
+        self._liveness = Liveness(self.name, self._nodes, settings.beat, settings.expiry)
         await write(self._directory, Site(self.site))
         for link in settings.links:
             await write(self._directory, link)
@@ -115,7 +114,7 @@ class NetworkNode:
 
     async def stop(self) -> None:
         """Leave: everything that runs here is handed over."""
-        await end(*self._tasks)
+        await end(*self._tasks, *self._leaving)
         for running in list(self.running.values()):
             await running.hand_over()
         self.running.clear()
@@ -124,7 +123,7 @@ class NetworkNode:
 
     async def kill(self) -> None:
         """End as a process does that is killed: nobody is told, and nothing is saved."""
-        await end(*self._tasks)
+        await end(*self._tasks, *self._leaving)
         for running in self.running.values():
             await running.stop()
         self.running.clear()
@@ -142,10 +141,14 @@ class NetworkNode:
             self._changed.clear()
             try:
                 await self._act()
-            except (BrokerError, PenstockError) as error:
-                self.counts["troubles"] += 1
-                _log.warning("%s: %s", self.name, error)
-                self._again()
+            except PenstockError as error:
+                self._note(error)
+
+    def _note(self, error: PenstockError) -> None:
+        """Something could not be done, and is tried again."""
+        self.counts["troubles"] += 1
+        _log.warning("%s: %s", self.name, error)
+        self._again()
 
     def _again(self) -> None:
         asyncio.get_running_loop().call_later(_RETRY, self._changed.set)
@@ -156,7 +159,7 @@ class NetworkNode:
         if me is None or not me.alive:
             await agree(self._directory, lambda known: known.with_node(Node(self.name, self.site)))
             return
-        self._plan = planned = plan(directory)
+        planned = plan(directory)
         if dict(planned.detectors) != dict(directory.detectors):
             await self._settle(planned, self.view.agreement)
             return
@@ -164,7 +167,10 @@ class NetworkNode:
             if name not in planned.detectors or planned.detectors[name].node != self.name:
                 await self._let_go(name, is_over=name not in planned.detectors)
         for detector in planned.at(self.name):
-            await self._ensure(detector, directory)
+            try:
+                await self._ensure(detector, directory)
+            except PenstockError as error:
+                self._note(error)
         await self._tell(planned, directory)
 
     async def _settle(self, planned: Plan, seen: Agreement) -> None:
@@ -187,6 +193,8 @@ class NetworkNode:
     async def _ensure(self, detector: Detector, directory: Directory) -> None:
         """The detector runs here, and hears what it shall hear."""
         running = self.running.get(detector.name)
+        if running is None and time.monotonic() < self._failed.get(detector.name, (0, 0.0))[1]:
+            return
         if running is None:
             running = await self._begin(detector, directory)
             if running is None:
@@ -195,39 +203,44 @@ class NetworkNode:
         running.has_parents = any(user in directory.detectors for user in detector.users)
         for source in set(detector.sources) - set(running.work.record.sources):
             running.work.know(source)
-        running.work.record = detector
-        if not await running.hear(await self._inputs(detector, directory, running.positions)):
+        running.work.record, running.work.types = detector, directory.types
+        if not await running.hear(await inputs_of(detector, directory, self.view, self._broker, running.positions)):
             self._again()
 
     async def _begin(self, detector: Detector, directory: Directory) -> Running | None:
         """Starts it anew, or goes on from its last state; None if that must wait for somebody."""
         born = self.view.agreement.born.get(detector.name, 0)
         found = await self._states.find(detector.name)
+        before = found if found is not None and found.saved.born == born else None
         if any(one.detector not in self.view.places for one in detector.parts):
             return None
-        if found is not None and found.saved.born == born:
-            if not self._may_take(found, directory):
+        if before is not None:
+            if not self._may_take(before, directory):
                 return None
-            pages = await self._states.read(detector.name, found.saved)
+            pages = await self._states.read(detector.name, before.saved)
             work = Work.restore(detector, pages, directory.types, self._clock)
-            running = self._made(work, born, found.revision)
-            running.positions = dict(found.saved.positions)
+            running = self._made(work, born, before.revision)
+            running.positions = dict(before.saved.positions)
         else:
             work = Work.begin(detector, directory.types, self._clock)
             running = self._made(work, born, found.revision if found else 0)
-            inputs = await self._inputs(detector, directory, None)
+            inputs = await inputs_of(detector, directory, self.view, self._broker, None)
             running.positions = {name: one.after for name, one in inputs.items()}
         after = await self._broker.last(stream_of(self.site))
         if not await running.save():
             return None
-        before = {found.saved.site: found.saved.published} if found and found.saved.site != self.site else {}
-        known = Places(self.view.places.get(detector.name, ()) if found else ())
-        places = known.moved(Place(self.site, after, before))
-        await put_json(self._directory, f"places/{detector.name}", to_json(places))
+        await put_json(self._directory, f"places/{detector.name}", to_json(self._places(detector.name, after, before)))
         self.running[detector.name] = running
         running.start(self._ended)
-        self.counts["started" if found is None else "taken over"] += 1
+        self.counts["started" if before is None else "taken over"] += 1
         return running
+
+    def _places(self, detector: str, after: int, before: Found | None) -> Places:
+        """Where a detector is and was, now that it is here."""
+        if before is None:
+            return Places((Place(self.site, after),))
+        published = {before.saved.site: before.saved.published} if before.saved.site != self.site else {}
+        return Places(self.view.places.get(detector, ())).moved(Place(self.site, after, published))
 
     def _made(self, work: Work, born: int, revision: int) -> Running:
         every = self._settings.save
@@ -245,49 +258,13 @@ class NetworkNode:
             _log.warning("%s: %s ended: %r", self.name, running.name, running.error)
             self.counts["failures"] += 1
             del self.running[running.name]
-            self._again()
-
-    async def _inputs(
-        self, detector: Detector, directory: Directory, known: Mapping[str, int] | None
-    ) -> dict[str, Input]:
-        """What a detector reads: its types at the sites of their sources, and other detectors where they run."""
-        types = sorted({one.type for one in detector.events})
-        inputs: dict[str, Input] = {}
-        for site in sorted({directory.sources[name].site for one in detector.events for name in one.sources}):
-            topics = [topic(site, type) for type in types for topic in (event_topic, beat_topic)]
-            after = await self._beginning(site, detector, directory, known)
-            inputs[site] = Input(site, tuple(topics), after)
-        for part in detector.parts:
-            for place in self.view.places.get(part.detector, ()):
-                name = f"{place.site} {part.detector}"
-                topics = [topic(place.site, part.detector) for topic in (found_topic, progress_topic)]
-                inputs[name] = Input(
-                    place.site,
-                    tuple(topics),
-                    await self._since(place, part.detector, detector, known),
-                    {f"{site} {part.detector}": number for site, number in place.before.items()},
-                )
-        return inputs
-
-    async def _since(self, place: Place, part: str, detector: Detector, known: Mapping[str, int] | None) -> int:
-        """Where to begin with what another has found: all of it, unless it was there before this detector."""
-        born = self.view.agreement.born
-        if known is not None or born.get(part) == born.get(detector.name):
-            return place.after
-        return await self._broker.last(stream_of(place.site), place.site)
-
-    async def _beginning(
-        self, site: str, detector: Detector, directory: Directory, positions: Mapping[str, int] | None
-    ) -> int:
-        """Where to begin at a site: now, or where a source came that was not there when the detector began."""
-        if positions is None:
-            return await self._broker.last(stream_of(site), site)
-        if site in positions:
-            return positions[site]
-        there = [
-            name for name in detector.sources if name in directory.sources and directory.sources[name].site == site
-        ]
-        return min((self.view.origins[name] for name in there if name in self.view.origins), default=0)
+            leaving = asyncio.create_task(running.stop())
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+            failures = self._failed.get(running.name, (0, 0.0))[0] + 1
+            pause = min(_RETRY * 2**failures, _LONGEST_PAUSE)
+            self._failed[running.name] = (failures, time.monotonic() + pause)
+            asyncio.get_running_loop().call_later(pause, self._changed.set)
 
     async def _tell(self, planned: Plan, directory: Directory) -> None:
         """Tells subscribers what they shall listen to, once it is there."""
@@ -310,41 +287,14 @@ class NetworkNode:
         while True:
             with contextlib.suppress(BrokerError):
                 await self._say()
-                for name in await self._silent():
-                    await self._bury(name)
+                for name in await self._liveness.silent(self.view.agreement.nodes):
+                    _log.info("%s: %s is silent", self.name, name)
+                    await bury(self._directory, name)
             await asyncio.sleep(self._settings.beat)
 
     async def _say(self) -> None:
-        await self._nodes.put(self.name, json.dumps(to_json(self._report()), separators=(",", ":")).encode())
-
-    def _report(self) -> NodeReport:
-        return report_of(self.name, self.site, self._clock(), self.running.values(), self.counts)
-
-    async def _silent(self) -> list[str]:
-        """Nodes that have said nothing in so many looks that they must have, if they lived.
-
-        Looks are counted and not seconds: a node that was held up itself has not looked, and buries nobody.
-        """
-        silent = []
-        for node in self.view.agreement.nodes:
-            if node.alive and node.name != self.name:
-                entry = await self._nodes.get(node.name)
-                revision = entry.revision if entry else -1
-                before, looks = self._seen.get(node.name, (revision, 0))
-                looks = looks + 1 if before == revision else 0
-                self._seen[node.name] = (revision, looks)
-                if looks * self._settings.beat >= self._settings.expiry:
-                    silent.append(node.name)
-        return silent
-
-    async def _bury(self, name: str) -> None:
-        def wanted(known: Agreement) -> Agreement | None:
-            alive = [one for one in known.nodes if one.name == name and one.alive]
-            return known.with_node(replace(alive[0], alive=False)) if alive else None
-
-        _log.info("%s: %s is silent", self.name, name)
-        self._seen.pop(name, None)
-        await agree(self._directory, wanted)
+        report = report_of(self.name, self.site, self._clock(), self.running.values(), self.counts)
+        await self._nodes.put(self.name, json.dumps(to_json(report), separators=(",", ":")).encode())
 
     async def _administer(self) -> None:
         """Does what an administrator asks of all nodes; whoever is first does it, for the others it is done."""

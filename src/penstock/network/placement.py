@@ -12,7 +12,8 @@ from penstock.network.policies import DistributionPolicy
 
 SHARE = 0.1
 """Of what a detector hears, so much is taken to come out of it, where nothing was measured."""
-FAR = float("inf")
+FAR = 1e12
+"""The length of a way that is not known: it decides, unless all are as far."""
 Costs = Mapping[str, float]
 
 

@@ -28,7 +28,7 @@ from penstock.network.placement import Placement
 from penstock.network.plan import Listening, Move, Plan
 from penstock.network.policies import DistributionPolicy, policy_of
 from penstock.network.records import to_json
-from penstock.network.shape import division_of, events_of, pattern_of
+from penstock.network.shape import events_of, own_of, pattern_of
 from penstock.ordering.policies import parse_policy
 
 DIGITS = 6
@@ -86,6 +86,15 @@ class _Planning:
     listening: dict[str, Listening] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     reasons: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def running(self) -> Mapping[str, list[Detector]]:
+        """The detectors that run, by who listens to them."""
+        found: dict[str, list[Detector]] = {}
+        for one in self.directory.detectors.values():
+            for user in one.users:
+                found.setdefault(user, []).append(one)
+        return found
 
     def plan(self) -> Plan:
         wishes = list(self._wishes())
@@ -190,15 +199,11 @@ class _Planning:
         They are kept also if its policy is another one now, which then says where they run: what they have seen is
         nowhere else.
         """
-        mine = [
-            one
-            for one in self.directory.detectors.values()
-            if wish.subscription.name in one.users and one.options == wish.subscription.options
-        ]
+        heard = self.running.get(wish.subscription.name, ())
+        mine = [one for one in heard if one.options == wish.subscription.options]
         names = {given: one.name for one in mine for given in one.gives}
-        is_whole = (
-            all(one.pattern == wish.normal.text for one in mine) or Decomposition(wish.normal.pattern).is_divisible
-        )
+        is_divisible = Decomposition(wish.normal.pattern).is_divisible
+        is_whole = is_divisible or all(one.pattern == wish.normal.text for one in mine)
         return names if is_whole and set(wish.heard) <= names.keys() else {}
 
     def _need(
@@ -226,18 +231,19 @@ class _Planning:
 
     def _keep(self, running: Detector) -> None:
         """What runs stays as it is, with the parts that it hears; parts that are lost are made anew."""
-        pattern = pattern_of(running.pattern)
-        own = tuple(one.name for one in pattern.definitions if one.name not in division_of(running).elsewhere)
-        self.detectors[running.name] = replace(running, events=events_of(pattern, own, self.directory))
+        events = events_of(running.pattern, own_of(running), self.directory)
+        self.detectors[running.name] = replace(running, events=events)
         for part in running.parts:
             names = {part.definition: part.detector}
-            [unit] = units(Decomposition(pattern, running.inlined), [[part.definition]])
-            self._need(part.detector, running.name, self.policies[running.name], [unit], names, running.options)
+            found: list[Unit] = []
+            if part.detector not in self.directory.detectors:
+                found = units(Decomposition(pattern_of(running.pattern), running.inlined), [[part.definition]])
+            self._need(part.detector, running.name, self.policies[running.name], found, names, running.options)
 
     def _detector(self, name: str, unit: Unit, names: Mapping[str, str], options: Options) -> Detector:
         parts = tuple(PartInput(one, names[one]) for one in unit.parts)
-        events = events_of(unit.pattern, unit.own, self.directory)
         text = print_pattern(unit.pattern)
+        events = events_of(text, unit.own, self.directory)
         return Detector(name, text, unit.gives, "", options, parts, unit.inlined, events)
 
     def _placed(self) -> dict[str, Detector]:

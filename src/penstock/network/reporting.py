@@ -31,6 +31,7 @@ def detector_report(running: Running) -> DetectorReport:
         found=measures.found,
         late=measures.late,
         rejected=sum(work.rejected.values()),
+        lost=running.lost,
         held=status.held,
         live=counters.live,
         delay=round(counters.delay / 1000, 3),

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 class DetectorReport:
     """A detector at work: totals, how long a batch takes (milliseconds, median and 99 %), who holds it up.
 
-    ``held`` are events that wait for their place, ``waits`` the sources that they wait for, ``away`` the inputs whose
-    brokers cannot be reached.
+    ``lost`` are messages that streams had let go of before they were read, ``held`` events that wait for their place,
+    ``waits`` the sources that they wait for, ``away`` the inputs whose brokers cannot be reached.
     """
 
     name: str
@@ -19,6 +19,7 @@ class DetectorReport:
     found: int = 0
     late: int = 0
     rejected: int = 0
+    lost: int = 0
     held: int = 0
     live: int = 0
     delay: float = 0.0

@@ -17,6 +17,7 @@ from penstock.brokers.protocol import Broker, Following, Message
 from penstock.brokers.tasks import end
 from penstock.brokers.topics import Topic
 from penstock.brokers.wire import batch, packed
+from penstock.errors import StateError
 from penstock.network.addresses import found_topic, progress_topic, stream_of
 from penstock.network.detecting import Beat, Outcome, Work
 from penstock.network.states import Saved, States
@@ -103,6 +104,11 @@ class Running:
         return self.work.record.name
 
     @property
+    def lost(self) -> int:
+        """Messages that streams no longer had when they were to be read."""
+        return sum(one.following.lost for one in self._inputs.values())
+
+    @property
     def waits(self) -> list[str]:
         """Inputs whose streams cannot be reached."""
         return sorted(name for name, one in self._inputs.items() if one.following.waits)
@@ -152,6 +158,8 @@ class Running:
         saved = time.monotonic()
         while not self._stopping:
             await self._step(await self._arrived())
+            if self._saving is not None and self._saving.done() and not self._saving.result():
+                raise StateError(f"{self.name} was taken over by another node")
             if self._changed and time.monotonic() - saved >= self._every and self._may_save():
                 self._saving = asyncio.create_task(self.save())
                 saved = time.monotonic()
@@ -176,6 +184,8 @@ class Running:
 
     async def _step(self, messages: list[Message] | None) -> None:
         began = time.perf_counter()
+        if messages is None and not self.work.asks_the_clock:
+            return
         outcome = self.work.wait() if messages is None else self.work.take(messages)
         await self._publish(outcome)
         if messages is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 
 import numpy as np
@@ -38,10 +38,10 @@ _WORDS = {
 }
 
 
-def unknown_type(name: str, types: Mapping[str, EventType]) -> DataError:
+def unknown_type(name: str, types: Iterable[str]) -> DataError:
     """The error about a type that nobody has registered.
 
-    >>> print(unknown_type("Opne", {"Open": EventType("Open")}))
+    >>> print(unknown_type("Opne", ["Open"]))
     the type 'Opne' is not registered
     hint: did you mean Open?
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 
 from penstock.algebra.conditions import Condition, Or
 from penstock.algebra.expressions import DescribableSet
@@ -17,8 +17,11 @@ from penstock.languages.core.printer import print_condition
 from penstock.network.decomposition import Decomposition, units
 from penstock.network.directory import Detector, Directory, EventInput
 
+KNOWN = 1 << 14
+"""Of so many patterns it is remembered what they mean."""
 
-@cache
+
+@lru_cache(KNOWN)
 def pattern_of(text: str) -> Pattern:
     """A detector's pattern; it was checked when its subscription was planned."""
     return parse_syntax(text)
@@ -32,23 +35,38 @@ def division_of(detector: Detector) -> Division:
     >>> division_of(Detector("d", text, ("composite",), "n", parts=(PartInput("Met", "e"),))).elsewhere
     frozenset({'Met'})
     """
-    pattern = pattern_of(detector.pattern)
-    whole = Decomposition(pattern, detector.inlined)
-    parts = [[one.definition] for one in detector.parts]
-    [unit, *_] = units(whole, [detector.gives, *parts])
-    every = {one.name for one in pattern.definitions}
-    return Division(frozenset(every - {*unit.own}), frozenset(detector.inlined), publishes=True)
+    every = {one.name for one in pattern_of(detector.pattern).definitions}
+    return Division(frozenset(every - {*own_of(detector)}), frozenset(detector.inlined), publishes=True)
 
 
-def events_of(pattern: Pattern, own: tuple[str, ...], directory: Directory) -> tuple[EventInput, ...]:
+def own_of(detector: Detector) -> tuple[str, ...]:
+    """The definitions that a detector detects itself."""
+    return _own(detector.pattern, detector.gives, tuple(one.definition for one in detector.parts))
+
+
+@lru_cache(KNOWN)
+def _own(text: str, gives: tuple[str, ...], parts: tuple[str, ...]) -> tuple[str, ...]:
+    [unit, *_] = units(Decomposition(pattern_of(text)), [gives, *([one] for one in parts)])
+    return unit.own
+
+
+def events_of(text: str, own: tuple[str, ...], directory: Directory) -> tuple[EventInput, ...]:
     """What of the input the definitions that a detector detects itself can meet, and who publishes it."""
-    definitions = tuple(one for one in pattern.definitions if one.name in own)
-    if any(uses_any_type(one) for one in definitions):
-        types = {type for source in directory.sources.values() for type in source.types}
-        return tuple(EventInput(type, directory.publishers(type)) for type in sorted(types))
-    types = primitive_types(Pattern(definitions)) - {one.name for one in pattern.definitions}
-    found = Pattern(definitions)
-    return tuple(EventInput(type, directory.publishers(type), _filter(found, type)) for type in sorted(types))
+    heard = _heard(text, own)
+    if heard is None:
+        return tuple(EventInput(type, directory.publishers(type)) for type in directory.published)
+    return tuple(EventInput(type, directory.publishers(type), condition) for type, condition in heard)
+
+
+@lru_cache(KNOWN)
+def _heard(text: str, own: tuple[str, ...]) -> tuple[tuple[str, str | None], ...] | None:
+    """Types and filters; None for all types."""
+    pattern = pattern_of(text)
+    found = Pattern(tuple(one for one in pattern.definitions if one.name in own))
+    if any(uses_any_type(one) for one in found.definitions):
+        return None
+    types = primitive_types(found) - {one.name for one in pattern.definitions}
+    return tuple((type, _filter(found, type)) for type in sorted(types))
 
 
 def _filter(pattern: Pattern, type: str) -> str | None:

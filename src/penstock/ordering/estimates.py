@@ -1,15 +1,16 @@
 """Each source's delay and rate, estimated as events come in, and what may still be under way.
 
-Events of a source are taken to happen at its rate, each to be delayed as its earlier ones were. What it has shown is
-there; of what it may have sent since, the expected number that has not come yet is its rate times the integral, over
-the time since, of the share of delays that are longer. The exponential of minus the sum over all sources is the
-probability that nothing is under way: the product of the sources' own.
+Events of a source happen at its rate, each is delayed as its earlier ones were, and none overtakes another. So a source
+that has shown nothing for a while has sent nothing since, or its next event is still under way and all others wait
+behind it, or it has died. Each of these has a likelihood: that there was no event; that there was a first one, at some
+time, with so long a delay; that it died. What is under way before an instant has the probability of those first events
+that were sent before it. The product over all sources is the probability that nothing is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,17 @@ MEMORY = 64.0
 FINEST = 1000.0
 """Spreads are not taken to be finer than this, in microseconds."""
 UNSURE = 1e6
-"""What the first delay may be off by, in microseconds; more of them make sure."""
-DEATH = 1e-5
-"""How likely a source is to stop for ever, beside being silent by chance."""
+"""What the first delay and gap may be off by, in microseconds; more of them make sure."""
+BEFORE = 10.0
+"""What a source that was never heard may have sent before, in spreads of delay."""
+DEATH = 1e-4
+"""How likely a source is to stop for ever after an event."""
+EARLY = 3.0
+"""No event is taken to come earlier than usual by more than so many spreads."""
+FURTHEST = 8.0
+"""What is further from the usual, in spreads, changes what is usual no more than that: one long delay says little."""
+MANY = 1 << 16
+"""Of so many events that came at different times delays are learnt, and no more: the last ones."""
 COLUMNS = ("delays", "usual", "spread", "gaps", "span")
 
 
@@ -48,25 +57,66 @@ class Met:
 class Outlook:
     """What may be under way at an instant, a row for each source.
 
-    ``weights`` are events expected in a spread of time. ``passed`` is the part of the tail that has been shown, in
-    spreads, and ``astray`` the share of events that come after later ones nevertheless.
+    Ages are of events not yet seen, in microseconds: ``oldest`` is that of an event sent right after the last one that
+    was shown, and nothing younger than ``youngest`` can have come. Between them the likelihood of a first event falls
+    with the time since ``oldest``; it is taken in ``pieces``: the integral of the share of longer delays from each
+    bound on, and the weight of each piece. ``whole`` is the likelihood of all that may be. ``weights`` are events
+    expected in a spread of time, and ``astray`` is the share of those that come after later ones nevertheless.
     """
 
     tails: Tails
     now: int
     groups: Ints
-    shown: Ints
+    oldest: Floats
+    youngest: Floats
     usual: Floats
     spread: Floats
-    weights: Floats
-    passed: Floats
+    rates: Floats
+    pieces: Floats
+    heights: Floats
+    whole: Floats
     astray: Floats
 
     def under_way(self, at: int) -> float:
-        """The expected number of events that end before ``at`` and have not come yet."""
-        _, tail = self.tails.longer(self.groups, (self.now - at - self.usual) / self.spread)
-        tail = np.where(self.shown < at, tail - (1 - self.astray) * self.passed, self.astray * tail)
-        return float((self.weights * np.maximum(tail, 0.0)).sum())
+        """How much there may be before ``at``: minus the logarithm of the probability that nothing is."""
+        age = float(self.now - at)
+        tail = self._excess(np.maximum(age, self.youngest))
+        waiting = self._first(tail)
+        sent = np.minimum(self.oldest, self.youngest)
+        late = np.exp(-self.rates * np.maximum(self.oldest - sent, 0.0))
+        waiting += np.where(age < sent, late - late * np.exp(-self.rates * np.maximum(sent - age, 0.0)), 0.0)
+        share = np.minimum(waiting / self.whole, _MOST)
+        overtaken = self.astray * self.rates * self.spread * tail
+        return float((overtaken - np.log1p(-share)).sum())
+
+    def _excess(self, ages: Floats) -> Floats:
+        return self.tails.longer(self.groups, np.minimum((ages - self.usual) / self.spread, 1e12))[1]
+
+    def _first(self, tail: Floats) -> Floats:
+        """The likelihood of a first event that is older than an age, of which the tail is given."""
+        within = np.clip(tail, self.pieces[:-1], self.pieces[1:]) - self.pieces[:-1]
+        found: Floats = (within * self.heights).sum(axis=0)
+        return found
+
+
+def _outlook(
+    tails: Tails, now: int, groups: Ints, oldest: Floats, delays: tuple[Floats, Floats], rates: Floats, astray: Floats
+) -> Outlook:
+    """What may be under way, from the rates and delays of sources and the ages of what they have shown."""
+    usual, spread = delays
+    youngest = np.minimum(usual - EARLY * spread, oldest)
+    ages = np.maximum(oldest - _CUTS[:, None] / rates, youngest)
+    pieces = tails.longer(groups, np.minimum((ages - usual) / spread, 1e12))[1]
+    heights = _HEIGHTS[:, None] * rates * spread
+    nothing = np.exp(-rates * np.maximum(oldest - youngest, 0.0))
+    look = Outlook(tails, now, groups, oldest, youngest, usual, spread, rates, pieces, heights, nothing + DEATH, astray)
+    return replace(look, whole=look.whole + look._first(pieces[-1]))
+
+
+_CUTS: Floats = np.array([0.0, 0.5, 1.5, 4.0, 10.0, 30.0])
+_HEIGHTS: Floats = -np.diff(np.exp(-_CUTS)) / np.diff(_CUTS)
+"""Times since the last event that was shown, in mean gaps, and how likely in between nothing has been sent before."""
+_MOST = 1 - 1e-12
 
 
 class Estimates:
@@ -87,10 +137,16 @@ class Estimates:
 
     def meet(self, met: Met) -> None:
         """Events came: how late, and how long after those before them."""
-        self.notice(met.sources, met.codes, met.ends, met.came)
-        gaps, span = self.columns["gaps"], self.columns["span"]
         first = np.full(len(met.sources), FAR)
         np.minimum.at(first, met.codes, met.ends)
+        came = met.came[-1:]
+        if (met.came == came).all():
+            self.notice(met.sources, np.arange(len(first)), first, np.broadcast_to(came, len(first)))
+        else:
+            rows = _leading(met.codes[-MANY:], met.came[-MANY:], met.ends[-MANY:]) + max(len(met.codes) - MANY, 0)
+            used, codes = np.unique(met.codes[rows], return_inverse=True)
+            self.notice(met.sources[used], codes, met.ends[rows], met.came[rows])
+        gaps, span = self.columns["gaps"], self.columns["span"]
         known = met.before > NEVER
         since = np.where(known, met.before, first)
         gaps[met.sources] += np.bincount(met.codes, minlength=len(first)) - ~known
@@ -105,16 +161,16 @@ class Estimates:
         self.began = int(came.min()) if self.began == NEVER else self.began
         late = (came - ends).astype(np.float64)
         count = np.bincount(codes, minlength=len(met)).astype(np.float64)
-        mean = np.bincount(codes, weights=late) / count
         seen, usual, spread = (self.columns[name] for name in COLUMNS[:3])
-        centre = np.where(seen[met] > 0, usual[met], mean)
-        away = np.bincount(codes, weights=np.abs(late - centre[codes])) / count
-        rows = np.flatnonzero((seen[met] >= 2)[codes])
+        centre = np.where(seen[met] > 0, usual[met], np.bincount(codes, weights=late) / count)
         scale = np.maximum(spread[met], FINEST)
-        self.tails.add((met % GROUPS)[codes[rows]], (late[rows] - centre[codes[rows]]) / scale[codes[rows]])
+        off = (late - centre[codes]) / scale[codes]
+        known = (seen[met] >= 2)[codes]
+        self.tails.add((met % GROUPS)[codes[known]], off[known])
+        off = np.where(known, np.clip(off, -FURTHEST, FURTHEST), off)
         total = seen[met] + count
-        usual[met] += (mean - usual[met]) * count / total
-        spread[met] += (away - spread[met]) * count / total
+        usual[met] = centre + np.bincount(codes, weights=off) * scale / total
+        spread[met] += (np.bincount(codes, weights=np.abs(off)) * scale - spread[met] * count) / total
         seen[met] = np.minimum(total, MEMORY)
 
     def load(self, state: Mapping[str, Any]) -> None:
@@ -134,15 +190,15 @@ class Estimates:
         numbers = sources.current()
         self._make_room(int(numbers.max(initial=-1)) + 1)
         shown = sources.lowest.ends(numbers)
-        usual, spread = self._delays(numbers)
         silence = np.maximum(now - np.maximum(sources.heard[numbers], self.began), 0).astype(np.float64)
-        groups = numbers % GROUPS
-        since = np.where(shown == NEVER, np.inf, now - shown.astype(np.float64))
-        _, passed = self.tails.longer(groups, np.minimum((since - usual) / spread, 1e12))
+        usual, spread = self._delays(numbers)
+        # One that was never heard may have sent something before anything came from others.
+        oldest = np.where(shown == NEVER, silence + BEFORE * spread, now - shown.astype(np.float64))
+        gaps, span = (self.columns[name][numbers] for name in COLUMNS[3:])
+        rates = (gaps + 1) / (span + silence + UNSURE / (gaps + 1))
         events = np.maximum(sources.counts["events"][numbers], 1)
         astray = sources.counts["disordered"][numbers] / events
-        rates = self._rates(numbers, silence, usual, spread)
-        return Outlook(self.tails, now, groups, shown, usual, spread, rates * spread, passed, astray)
+        return _outlook(self.tails, now, numbers % GROUPS, oldest, (usual, spread), rates, astray)
 
     def usual(self, numbers: Ints) -> Floats:
         """The mean delay of each source in microseconds; unknown (nan) where nothing came."""
@@ -165,17 +221,16 @@ class Estimates:
         spread_here = np.where(own > 1, spread[numbers], np.maximum(spread[numbers], spread[heard].mean()))
         return usual_here, np.maximum(spread_here, FINEST) + UNSURE / np.maximum(own, 1.0) ** 2
 
-    def _rates(self, numbers: Ints, silence: Floats, usual: Floats, spread: Floats) -> Floats:
-        """Events a microsecond; less the longer a source is silent, for then it may have died."""
-        gaps, span = (self.columns[name][numbers] for name in COLUMNS[3:])
-        rates = (gaps + 1) / np.maximum(span + silence, 1.0)
-        steady = np.where(gaps > 0, gaps / np.maximum(span, 1.0), 0.0)
-        blocked, _ = self.tails.longer(numbers % GROUPS, (silence - usual) / spread)
-        alive = np.minimum(1.0, np.exp(-np.minimum(steady * silence, 700.0)) + blocked)
-        return rates * alive / (alive + DEATH)
-
     def _make_room(self, count: int) -> None:
         room = len(self.columns["delays"])
         if count > room:
             more = max(count, 2 * room) - room
             self.columns = {name: np.concatenate([column, np.zeros(more)]) for name, column in self.columns.items()}
+
+
+def _leading(codes: Ints, came: Ints, ends: Ints) -> Ints:
+    """The rows of events that waited behind no other: of those of one source that came together, the first."""
+    order = np.lexsort((ends, came, codes))
+    fresh = np.ones(len(order), bool)
+    fresh[1:] = (np.diff(codes[order]) != 0) | (np.diff(came[order]) != 0)
+    return order[fresh]

@@ -19,7 +19,7 @@ AIM = 0.6
 """The share of wrong consumptions aimed at, as a part of what is allowed: estimates are never exact."""
 LEARNING = 0.1
 """How much caution one wrong consumption adds, in logarithms."""
-FIRST_CAUTION = math.log(3)
+FIRST_CAUTION = math.log(2)
 """Before anything has been learnt."""
 MOST_CAUTION = math.log(1e5)
 LONGEST = 1 << 50
@@ -28,6 +28,8 @@ FINEST = 1000
 """Bounds are not looked for more finely than this, in microseconds."""
 FINENESS = 0.02
 """Or than this part of the delay."""
+MANY = 4096
+"""Where there are more sources, it is not looked again before time has gone on by as much."""
 
 
 class ProbableRule:
@@ -45,6 +47,7 @@ class ProbableRule:
         self.newest = NEVER
         self.reached = NEVER
         self.delay = 0
+        self.looked = NEVER
         self.recent: Ints = np.zeros(0, np.int64)
         self.wrong: NDArray[np.bool_] = np.zeros(0, bool)
 
@@ -68,8 +71,11 @@ class ProbableRule:
 
     def _probable(self, sources: Sources, now: int) -> int:
         """The latest end before which nothing is under way, with enough probability."""
-        most = max(self.newest, self.estimates.furthest(sources, now))
         least = max(self.reached, sources.lowest.least()[0])
+        if len(sources) > MANY and now - self.looked < max(FINEST, FINENESS * self.delay):
+            return least
+        self.looked = now
+        most = max(self.newest, self.estimates.furthest(sources, now))
         if most <= least:
             return least
         outlook = self.estimates.outlook(sources, now)
@@ -108,7 +114,7 @@ class ProbableRule:
 
     def save(self) -> dict[str, Any]:
         """All that was learnt."""
-        numbers = {name: getattr(self, name) for name in ("caution", "newest", "reached", "delay")}
+        numbers = {name: getattr(self, name) for name in ("caution", "newest", "reached", "delay", "looked")}
         arrays = {"recent": self.recent, "wrong": self.wrong.astype(np.int64), "tails": self.estimates.tails.counts}
         return numbers | arrays | self.estimates.columns | {"began": self.estimates.began}
 
@@ -116,5 +122,6 @@ class ProbableRule:
         """The same."""
         for name in ("caution", "newest", "reached", "delay"):
             setattr(self, name, state[name])
+        self.looked = state.get("looked", NEVER)
         self.recent, self.wrong = state["recent"], state["wrong"].astype(bool)
         self.estimates.load(state)

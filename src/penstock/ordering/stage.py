@@ -29,6 +29,7 @@ MOST_HELD = 5_000_000
 """So many events are held at most, unless another limit is given."""
 MOST_REMEMBERED = 100_000
 """So many ids are remembered where events do not wait, to know those that come again."""
+_NO_ROWS: Ints = np.zeros(0, np.int64)
 UNKNOWN_SOURCE = "its source was not known before"
 BROKEN_ORDER = "its source had shown a later stamp"
 TOO_LATE = "it was no longer waited for"
@@ -53,6 +54,8 @@ class Ready:
     table: EventTable
     progress: int
     late: Late
+    behind: Ints
+    """Rows of the table that come before one that was consumed earlier; with ``best_effort`` only."""
 
 
 class Ordering:
@@ -115,13 +118,15 @@ class Ordering:
         run = run_of(batch)
         self.newest = max(self.newest, int(run.ends[-1]))
         met, disordered, unknown = self._meet(run)
-        late = _NONE_LATE
+        late, behind = _NONE_LATE, None
         if int(run.ends[0]) <= max(self.frontier.hi, self.progress):
-            run, late = self._without_past(run, met, disordered, unknown)
-        arrived = self._take_in(run)
+            run, late, behind = self._without_past(run, met, disordered, unknown)
+        run = self._take_in(run)
         self.rule.meet(met)
         self._notice(heartbeats or {}, arrival)
-        return self._advance(late, arrived)
+        if not self.on_arrival:
+            return self._advance(late)
+        return self._advance(late, run.events(), _NO_ROWS if behind is None else np.flatnonzero(behind[run.rows]))
 
     def _arrivals(self, table: EventTable, arrival: int) -> Ints:
         """When each event came."""
@@ -307,7 +312,7 @@ class Ordering:
 
     def _without_past(
         self, run: Run, met: Met, disordered: NDArray[np.bool_] | None, unknown: NDArray[np.bool_]
-    ) -> tuple[Run, Late]:
+    ) -> tuple[Run, Late, NDArray[np.bool_]]:
         """The run without what is late, and without what was consumed at the very last place."""
         behind, repeated = self._past(run.batch)
         self.counts["duplicate"] += int(np.count_nonzero(repeated))
@@ -319,7 +324,7 @@ class Ordering:
             late, gone = self._late(run.batch.table, behind, broken, unknown[met.codes]), behind | repeated
             np.add.at(self.sources.counts["late"], met.sources[met.codes[behind]], 1)
             self.counts["late"] += len(late)
-        return (run.where(~gone[run.rows]) if gone.any() else run), late
+        return (run.where(~gone[run.rows]) if gone.any() else run), late, behind
 
     def _past(self, batch: Batch) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which rows are behind what was consumed or fired, and which were consumed at the very last place."""
@@ -354,31 +359,30 @@ class Ordering:
         passed = max(self.progress, self.frontier.hi)
         return Late(table.take(rows), reasons.tolist(), passed - times(table, "hi")[rows])
 
-    def _take_in(self, run: Run) -> EventTable:
-        """Holds what is new; events that do not wait are returned, and only their names are kept."""
+    def _take_in(self, run: Run) -> Run:
+        """Holds what is new, which is returned; of events that do not wait only the names are kept."""
         run, twice = without_repeated(run)
         run, again = self.held.unseen(run)
         self.counts["duplicate"] += twice + again
         if not self.on_arrival:
             self.held.add(run)
-            return NOTHING
-        table = run.events()
+            return run
         names = Batch(EventTable(run.table.fields, NOTHING.attributes), run.batch.came)
         self.held.add(Run(names, run.rows, run.ends))
         self.held.settle()
         most = min(self.limit, MOST_REMEMBERED)
         if len(self.held) > most:
             self.held.forget(len(self.held) - most // 2)
-        return table
+        return run
 
-    def _advance(self, late: Late, arrived: EventTable = NOTHING) -> Ready:
+    def _advance(self, late: Late, arrived: EventTable = NOTHING, behind: Ints = _NO_ROWS) -> Ready:
         """What may be consumed now."""
         bound = self.rule.bound(self.sources, self.now)
         if self.whole_instants:
             bound = bound.before_instant()
         progress = max(self.progress, bound.progress if bound.progress < FAR else self.newest)
         if self.on_arrival:
-            return self._ready(arrived, 0, progress, late)
+            return self._ready(arrived, 0, progress, late, behind)
         counts = self.held.counts_to(bound.place)
         left = len(self.held) - sum(counts)
         if left > self.limit:
@@ -386,7 +390,7 @@ class Ordering:
         table, waited = self.held.take(counts, self.now)
         return self._ready(table, waited, progress, late)
 
-    def _ready(self, table: EventTable, waited: int, progress: int, late: Late) -> Ready:
+    def _ready(self, table: EventTable, waited: int, progress: int, late: Late, behind: Ints = _NO_ROWS) -> Ready:
         ends = times(table, "hi")
         if len(ends):
             self._move_on(table, ends)
@@ -394,7 +398,7 @@ class Ordering:
         self.counts["waited"] += waited
         self.progress = progress
         self.rule.judge(ends, times(late.table, "hi"))
-        return Ready(table, progress, late)
+        return Ready(table, progress, late, behind)
 
     def _move_on(self, table: EventTable, ends: Ints) -> None:
         """Remembers the place consumed last, and what was consumed there."""

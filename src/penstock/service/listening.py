@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import aclosing
 from typing import Any
 
+from penstock.algebra.conditions import Condition
+from penstock.algebra.expressions import DescribableSet
+from penstock.algebra.names import primitive_types
+from penstock.algebra.node import walk
+from penstock.algebra.pattern import Pattern
 from penstock.brokers.protocol import Broker, Bucket
+from penstock.checks.check import parse
 from penstock.errors import BrokerError, DataError, PatternError
 from penstock.network.addresses import event_topic, found_topic, stream_of
 from penstock.network.agreement import Places, remove, write
@@ -14,6 +21,7 @@ from penstock.network.directory import Source, record_of
 from penstock.network.directory import Subscription as Wanted
 from penstock.network.plan import Listening
 from penstock.network.records import from_json
+from penstock.network.schemas import unknown_type
 from penstock.service.subscriptions import Subscription
 
 
@@ -57,12 +65,13 @@ async def _now_at(broker: Broker, directory: Bucket) -> dict[str, int]:
 
 
 async def _told(directory: Bucket, name: str) -> Listening:
-    async for entry in directory.watch(f"told/{name}"):
-        if entry.value is not None:
-            form: dict[str, Any] = json.loads(entry.value)
-            if "refused" in form:
-                raise PatternError(str(form["refused"]))
-            return from_json(Listening, form)
+    async with aclosing(directory.watch(f"told/{name}")) as watching:
+        async for entry in watching:
+            if entry.value is not None:
+                form: dict[str, Any] = json.loads(entry.value)
+                if "refused" in form:
+                    raise PatternError(str(form["refused"]))
+                return from_json(Listening, form)
     raise BrokerError("the directory is closed")
 
 
@@ -99,6 +108,18 @@ async def listen_to_type(subscription: Subscription, type: str, broker: Broker, 
     subscription.also(follow())
 
 
+def filter_of(type: str, text: str) -> Condition | None:
+    """A filter over the attributes of a type, from its text.
+
+    >>> filter_of("Temp", "temp < 15")
+    Comparison(operator='<', left=Attribute(name='temp'), right=Literal(value=15))
+    """
+    quoted = type.replace("'", "''")
+    pattern = parse(f"['{quoted}'({text})]")
+    sets = [node for node in walk(pattern.definitions[0]) if isinstance(node, DescribableSet)]
+    return sets[0].filter
+
+
 async def _hear_source(subscription: Subscription, type: str, key: str, value: bytes, before: dict[str, int]) -> None:
     try:
         source = record_of(key, json.loads(value))
@@ -107,3 +128,16 @@ async def _hear_source(subscription: Subscription, type: str, key: str, value: b
     if isinstance(source, Source) and type in source.types:
         site = source.site
         await subscription.hear(site, site, (event_topic(site, type),), before.get(site, 0))
+
+
+async def known_types(directory: Bucket) -> list[str]:
+    """The names of all types that are registered."""
+    return [key.partition("/")[2] for key in await directory.keys("types")]
+
+
+async def unknown_types(pattern: Pattern, directory: Bucket) -> tuple[str, ...]:
+    """Warnings about types of a pattern that nobody has registered, where any is; each with the nearest name."""
+    types = sorted(primitive_types(pattern))
+    missing = [type for type in types if await directory.get(f"types/{type}") is None]
+    known = await known_types(directory) if missing else []
+    return tuple(str(unknown_type(type, known)) for type in missing) if known else ()

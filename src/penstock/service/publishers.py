@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -10,7 +11,7 @@ from datetime import datetime
 from penstock.brokers.protocol import Broker
 from penstock.brokers.tasks import end
 from penstock.brokers.wire import batch, packed, structured
-from penstock.errors import DataError
+from penstock.errors import BrokerError, DataError
 from penstock.events.event import Event, Value
 from penstock.events.instant import instant
 from penstock.network.addresses import beat_topic, event_topic
@@ -127,8 +128,9 @@ class Publisher:
         while True:
             silent = [type for type in self.types if loop.time() - self._spoken.get(type, 0.0) >= period * 0.9]
             if silent:
-                async with self._turn:
-                    await self._beat(Beat(self.name, self._reached()), silent)
+                with contextlib.suppress(BrokerError):
+                    async with self._turn:
+                        await self._beat(Beat(self.name, self._reached()), silent)
             await asyncio.sleep(period)
 
 

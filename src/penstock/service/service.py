@@ -32,7 +32,7 @@ from penstock.network.directory import Subscription as Wanted
 from penstock.network.node import NetworkNode, Settings
 from penstock.network.schemas import unknown_type
 from penstock.ordering.policies import Policy, parse_policy
-from penstock.service.listening import listen_to_pattern, listen_to_type
+from penstock.service.listening import filter_of, known_types, listen_to_pattern, listen_to_type, unknown_types
 from penstock.service.publishers import Publisher
 from penstock.service.subscriptions import Callback, Subscription
 from penstock.service.types import event_type
@@ -221,6 +221,7 @@ class Service:
         only: Iterable[str] = (),
         distribution: str = "minimum_latency",
         hints: Hints | None = None,
+        where: str | None = None,
         callback: Callback | None = None,
         timeout: float = _READY,
     ) -> Subscription:
@@ -231,6 +232,7 @@ class Service:
             policy: When an event may be consumed, as for `penstock.Detector`.
             distribution: How and where detectors are placed: ``minimum_latency``, ``minimum_bandwidth`` or ``hash``.
             hints: What must not be factored out, or must stay together.
+            where: For a type: a filter over its attributes, such as ``temp < 15``.
             callback: Called with each composite, in place of iterating over the subscription; may be asynchronous.
             timeout: How many seconds to wait for the detectors.
 
@@ -239,8 +241,8 @@ class Service:
         subscription = Subscription(f"{self.name}-{uuid.uuid4().hex[:8]}", self._broker, callback)
         if isinstance(wanted, EventType):
             if await self._directory.get(f"types/{wanted.name}") is None:
-                known = [key.partition("/")[2] for key in await self._directory.keys("types")]
-                raise unknown_type(wanted.name, {name: EventType(name) for name in known})
+                raise unknown_type(wanted.name, await known_types(self._directory))
+            subscription.where = None if where is None else filter_of(wanted.name, where)
             await listen_to_type(subscription, wanted.name, self._broker, self._directory)
         else:
             pattern = parse(wanted) if isinstance(wanted, str) else wanted
@@ -252,6 +254,7 @@ class Service:
             record = Wanted(
                 subscription.name, str(pattern), self.site, options, distribution, tuple(only), hints or Hints()
             )
+            subscription.warnings = await unknown_types(pattern, self._directory)
             await listen_to_pattern(subscription, record, self._broker, self._directory, timeout)
         self._subscriptions[subscription.name] = subscription
         return subscription

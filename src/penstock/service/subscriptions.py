@@ -6,10 +6,13 @@ import asyncio
 import contextlib
 import inspect
 import json
+import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 
+from penstock.algebra.conditions import Condition
 from penstock.brokers.protocol import Broker, Following, Message
+from penstock.brokers.selecting import select
 from penstock.brokers.tasks import end
 from penstock.brokers.topics import Topic
 from penstock.brokers.wire import lines_of
@@ -21,6 +24,7 @@ from penstock.network.naming import delivered
 from penstock.network.plan import Listening
 
 Callback = Callable[[Event], Awaitable[None] | None]
+_log = logging.getLogger(__name__)
 REMEMBERED = 100_000
 """So many ids are remembered, to know what comes again."""
 
@@ -33,6 +37,12 @@ class Subscription:
         self.delivered = 0
         self.repeated = 0
         self.rejected = 0
+        self.failed = 0
+        """How often the callback has failed."""
+        self.where: Condition | None = None
+        """For a type: which of its events are wanted."""
+        self.warnings: tuple[str, ...] = ()
+        """Types of the pattern that nobody has registered."""
         self.listening: Listening | None = None
         """For a pattern: how composites are called by the detectors, and by the subscriber."""
         self._broker, self._callback = broker, callback
@@ -54,7 +64,7 @@ class Subscription:
 
     async def _pump(self, following: Following) -> None:
         while True:
-            for message in await following.batch():
+            for message in select(await following.batch(), self.where):
                 for event in self._read(message):
                     await self._deliver(event)
 
@@ -87,9 +97,14 @@ class Subscription:
         if self._callback is None:
             self._queue.put_nowait(event)
             return
-        answer = self._callback(event)
-        if inspect.isawaitable(answer):
-            await answer
+        try:
+            answer = self._callback(event)
+            if inspect.isawaitable(answer):
+                await answer
+        except Exception:
+            # A subscriber that fails at one composite still gets the others.
+            self.failed += 1
+            _log.exception("the callback of %s failed", self.name)
 
     def __aiter__(self) -> AsyncIterator[Event]:
         return self

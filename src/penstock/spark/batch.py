@@ -87,7 +87,7 @@ def detect(
         incomplete=incomplete,
     )  # fmt: skip
     mapping = mapping_of(columns, df.columns, zone, time_unit, clock_error)
-    blank = from_arrow(to_arrow_schema(df.schema).empty_table(), mapping)
+    blank = from_arrow(to_arrow_schema(df.schema, timezone="UTC").empty_table(), mapping)
     settles = not unique and "id" in field_columns(df.columns, mapping)
     work = work_of(plans, blank, mapping, buckets or default_buckets(df.sparkSession), until, settles=settles)
     warn_of_one_bucket(work)
@@ -98,7 +98,9 @@ def packed(df: DataFrame, work: Work) -> DataFrame:
     """The events of a DataFrame in blobs, with what each bucket must know of the end of the input."""
     recipe = work.recipe
     blobs = from_arrow_schema(PACKED)
-    chosen = df.select([quoted(name) for name in needed_columns(df.schema, recipe)])
+    names = needed_columns(df.schema, recipe)
+    work = work.reading(len(names) < len(df.columns))
+    chosen = df.select([quoted(name) for name in names])
     condition = needed_rows(df.schema, recipe)
     if condition is None:
         return settled(chosen.mapInArrow(telling(work.pack), blobs), work)

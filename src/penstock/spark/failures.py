@@ -21,6 +21,11 @@ from penstock.errors import BrokerError, DataError, ParseError, PatternError, Pe
 from penstock.events.origin import FileLine
 
 T = TypeVar("T")
+_UNREADABLE = re.compile(r"\[(CANNOT_LOAD_STATE_STORE|FAILED_TO_LOAD_STATE_STORE|STATE_STORE_[A-Z_]*MISSING[A-Z_]*)")
+_FOREIGN = re.compile(
+    r"\[(STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA|STATE_STORE_(?:KEY|VALUE)_SCHEMA_NOT_COMPATIBLE"
+    r"|STATE_STORE_INVALID_[A-Z_]*|INVALID_STREAMING_[A-Z_]*CHECKPOINT[A-Z_]*)"
+)
 _MARK = re.compile(r"penstock-error:([A-Za-z0-9+/=]+):")
 _KINDS: dict[str, type[PenstockError]] = {
     kind.__name__: kind for kind in (PenstockError, ParseError, PatternError, DataError, StateError, BrokerError)
@@ -57,6 +62,24 @@ def recovered(text: str) -> PenstockError | None:
     return _KINDS[said["kind"]](said["message"], hint=said["hint"], place=place)
 
 
+def of_checkpoint(text: str) -> StateError | None:
+    """What is wrong with a checkpoint, where Spark says so in words that only those understand who know it well.
+
+    >>> print(of_checkpoint("[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred"))
+    the state of this checkpoint cannot be read: CANNOT_LOAD_STATE_STORE
+    hint: its files are missing or damaged; restore the whole checkpoint folder, or begin anew with another one
+    """
+    found = _UNREADABLE.search(text)
+    if found is not None:
+        hint = "its files are missing or damaged; restore the whole checkpoint folder, or begin anew with another one"
+        return StateError(f"the state of this checkpoint cannot be read: {found[1]}", hint=hint)
+    found = _FOREIGN.search(text)
+    if found is not None:
+        hint = "give the checkpoint folder that this query wrote, or a new one"
+        return StateError(f"this checkpoint is of another query: {found[1]}", hint=hint)
+    return None
+
+
 def telling(work: Callable[[Iterable[Any]], Iterator[T]]) -> Callable[[Iterable[Any]], Iterator[T]]:
     """The same work of a worker, with our errors told so that the driver can make them again."""
 
@@ -84,4 +107,5 @@ class _Converting:
 
     def __call__(self, java: Any) -> Any:
         converted = self._convert(java)
-        return recovered(str(converted)) or converted
+        said = str(converted)
+        return recovered(said) or of_checkpoint(said) or converted

@@ -21,10 +21,10 @@ from penstock.errors import DataError, StateError
 from penstock.events.arrow import from_arrow
 from penstock.events.saved import pack, unpack
 from penstock.events.table import EventTable
-from penstock.ordering.policies import Policy
+from penstock.ordering.policies import BestEffort, Policy
 from penstock.ordering.stage import MOST_HELD, Late, Ordering
 from penstock.spark.beside import COMPOSITE, INCOMPLETE, changed_rows, late_rows, skipped_rows, status_rows
-from penstock.spark.packing import EVENTS, PACKED, ROWS, Packer, Recipe, packed_rows
+from penstock.spark.packing import EVENTS, PACKED, ROWS, Packer, Recipe, Rows, check_ids, packed_rows
 from penstock.spark.schema import TAGS, fitted
 from penstock.spark.split import ALL, Group
 from penstock.spark.state import Prefixed
@@ -40,6 +40,8 @@ KEYED = pa.schema([pa.field("key", pa.string()), *PACKED])
 """The rows that cross Spark: what `packing.PACKED` says, and the name of the bucket."""
 FOUND = pa.schema([("blob", pa.binary())])
 """The rows that a bucket gives."""
+REMEMBERED = 10_000
+"""Where events do not wait, a bucket remembers so many ids to know those that come again: all are written each time."""
 _BUCKET = "bucket"
 EARLIEST = -(2**63)
 
@@ -131,17 +133,26 @@ class Flow:
                 f"this checkpoint was written with {values['buckets']} buckets, and {size} are asked for",
                 hint=f"give buckets={values['buckets']}: their number cannot change once a stream has begun",
             )
+        for name, key in _keys(group).items():
+            before = values["keys"].get(name, key)
+            if before != key:
+                raise StateError(
+                    f"in this checkpoint `{name}` is shared out by {', '.join(before)}, and now by {', '.join(key)}",
+                    hint="definitions that use or share events are shared out together: begin anew with another one",
+                )
         return Names(values["names"])
 
     def _close(self, group: Group, size: int, names: Names, store: MutableMapping[str, bytes]) -> None:
-        store[_BUCKET] = pack("bucket", {"buckets": size, "names": names.generations})
+        values = {"buckets": size, "keys": _keys(group), "names": names.generations}
+        store[_BUCKET] = pack("bucket", values)
 
     def _detector(self, plan: Plan, pages: MutableMapping[str, bytes]) -> tuple[BucketDetector, str]:
         """The detector of a part of a pattern, and what of the pattern started anew."""
         if "manifest" in pages:
             detector, changes = BucketDetector.resumed(plan, self.policy, pages, self.restarts)
             return detector, str(changes)
-        return BucketDetector.planned(plan, Ordering(self.policy, self.sources, held=self.held)), ""
+        held = min(self.held, REMEMBERED) if isinstance(self.policy, BestEffort) else self.held
+        return BucketDetector.planned(plan, Ordering(self.policy, self.sources, held=held)), ""
 
     def _results(self, found: Composites) -> Iterator[pa.Table]:
         """Composites, and the runs that came to nothing if they are wanted."""
@@ -165,6 +176,11 @@ class Flow:
             yield whole.slice(start, RESULT_ROWS)
 
 
+def _keys(group: Group) -> dict[str, list[str]]:
+    """The parameters that each definition is shared out by."""
+    return {name: list(key) for (_, name), key in group.keys.items()}
+
+
 class BucketDetector(Detector):
     """A detector that tells only of instances which belong to its bucket."""
 
@@ -184,8 +200,10 @@ class FlowPacker(Packer):
 
     def pack(self, data: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
         """The blobs of a batch of rows."""
-        table = from_arrow(data, self.recipe.columns, on_bad=None if self._errors is None else self._skip)
-        return self.pack_events(self.without_beats(table))
+        origin, on_bad = Rows(data), None if self._errors is None else self._skip
+        table = self.without_beats(from_arrow(data, self.recipe.columns, on_bad=on_bad, origin=origin))
+        check_ids(table, self.recipe, origin)
+        return self.pack_events(table)
 
     def _skip(self, error: DataError) -> None:
         if self._errors is not None:

@@ -27,6 +27,7 @@ from penstock.events.arrow import from_arrow
 from penstock.events.fields import shown
 from penstock.events.identity import unnumbered
 from penstock.events.mapping import Columns
+from penstock.events.origin import Origin
 from penstock.events.table import EventTable
 from penstock.spark.keys import NOWHERE, buckets_of
 from penstock.spark.split import ALL, Group, Split, Target
@@ -58,6 +59,7 @@ class Recipe:
         types: The types of events that can be met; None for all.
         attributes: The attributes of events that are read or carried; None for all.
         zone: The zone of the patterns.
+        leaves_behind: Whether not all columns are read, so that ids cannot be made.
     """
 
     split: Split
@@ -66,6 +68,7 @@ class Recipe:
     types: frozenset[str] | None = None
     attributes: frozenset[str] | None = None
     zone: str = "UTC"
+    leaves_behind: bool = False
 
     @property
     def total(self) -> int:
@@ -99,7 +102,7 @@ class Packer:
 
     def pack(self, data: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
         """The blobs of a batch of rows; a row that is no event is a `penstock.DataError`."""
-        return self.pack_events(read_rows(data, self.recipe.columns))
+        return self.pack_events(read_rows(data, self.recipe))
 
     def pack_events(self, table: EventTable) -> pa.RecordBatch:
         """The same for events that were read already."""
@@ -130,15 +133,29 @@ class Rows:
         return DataError(f"{self.where(row)}: {error.message}", hint=error.hint)
 
 
-def read_rows(data: pa.Table | pa.RecordBatch, columns: Columns) -> EventTable:
-    """The events of a batch of rows.
+def read_rows(data: pa.Table | pa.RecordBatch, recipe: Recipe, origin: Origin | None = None) -> EventTable:
+    """The events of a batch of rows; ``origin`` says where they come from, if that is known.
 
-    >>> read_rows(pa.table({"type": ["Open"], "time": pa.array([None], pa.int64())}), Columns())
+    >>> from penstock.spark.split import Split
+    >>> read_rows(pa.table({"type": ["Open"], "time": pa.array([None], pa.int64())}), Recipe(Split(()), 1))
     Traceback (most recent call last):
     penstock.errors.DataError: row {'type': 'Open'}: field 'time': is missing
     hint: every event has a time
     """
-    return from_arrow(data, columns, origin=Rows(data))
+    origin = origin or Rows(data)
+    table = from_arrow(data, recipe.columns, origin=origin)
+    check_ids(table, recipe, origin)
+    return table
+
+
+def check_ids(table: EventTable, recipe: Recipe, origin: Origin) -> None:
+    """Refuses events without an id where it cannot be made."""
+    if recipe.leaves_behind and table.field("id").null_count:
+        row = pc.index(table.field("id").is_null(), True).as_py()
+        raise DataError(
+            f"{origin.where(row)}: it has no id, and not all of its columns are read",
+            hint="an id is made of all that an event says: carry all attributes, or give all events ids",
+        )
 
 
 def packed_rows(kind: str, blobs: Iterable[tuple[int, pa.Table]]) -> pa.RecordBatch:

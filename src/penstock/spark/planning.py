@@ -164,7 +164,7 @@ def work_of(
     )
     end = None if until is None else instant(until, None, columns.zone, round_up=True)
     schema = result_schema(patterns, blank, only, is_tagged=is_tagged)
-    return Work(recipe, tuple(plans), blank, schema, end, settles=settles)
+    return Work(recipe, tuple(plans), blank.attributes.schema, blank.fixed, schema, end, settles=settles)
 
 
 def _union(some: Sequence[frozenset[str] | None]) -> frozenset[str] | None:

@@ -49,7 +49,7 @@ class NamePacker:
 
     def pack(self, data: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
         """The blobs of a batch of rows; a row that is no event is a `penstock.DataError`."""
-        return self.pack_events(read_rows(data, self.recipe.columns))
+        return self.pack_events(read_rows(data, self.recipe))
 
     def pack_events(self, table: EventTable) -> pa.RecordBatch:
         """The same for events that were read already."""

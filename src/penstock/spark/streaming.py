@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle, TimerValues
 
 from penstock.detection.limits import Limits
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, StateError
 from penstock.events.arrow import from_arrow
 from penstock.events.mapping import Columns
 from penstock.ordering.policies import Policy, guaranteed, parse_policy
@@ -47,6 +47,17 @@ class Processor(StatefulProcessor):
         """Called once for each task of a micro-batch."""
         self._pages = handle.getMapState(STATE, "name string", "body binary")
         self._numbers = {key: number for number, key in enumerate(self._flow.keys())}
+
+    def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:  # noqa: N802, N803
+        """One page that the stream begins with."""
+        if key[0] not in self._numbers:
+            raise WorkerError(
+                StateError(
+                    f"the state to begin with has a bucket {key[0]!r}, and this stream has none",
+                    hint="give `backfill` the same pattern and options as `detect`",
+                )
+            )
+        self._pages.updateValue((initialState["name"],), (initialState["body"],))
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
         """All rows of a bucket in a micro-batch."""
@@ -80,7 +91,7 @@ def detect_stream(
         **options,
     )  # fmt: skip
     warn_of_one_bucket(flow.work)
-    return streamed(df, flow)
+    return streamed(df, flow, initial)
 
 
 def flow_of(
@@ -138,9 +149,19 @@ def _is_detected(df: DataFrame) -> bool:
     return plan is not None and f"{unpacked_results.__name__}(" in plan.queryExecution().logical().toString()
 
 
-def streamed(events: DataFrame, flow: Flow) -> DataFrame:
-    """What a flow finds in a streaming DataFrame."""
-    chosen = events.select([quoted(name) for name in needed_columns(events.schema, flow.work.recipe)])
-    packed = chosen.mapInArrow(telling(flow.pack), from_arrow_schema(KEYED)).withColumn(ARRIVAL, f.current_timestamp())
-    found = packed.groupBy("key").transformWithState(Processor(flow), from_arrow_schema(FOUND), "append", "none")
+def packed_by(events: DataFrame, flow: Flow) -> DataFrame:
+    """The events of a DataFrame in blobs for the buckets of a flow; columns that nobody needs are left behind."""
+    names = needed_columns(events.schema, flow.work.recipe)
+    reading = replace(flow, work=flow.work.reading(len(names) < len(events.columns)))
+    chosen = events.select([quoted(name) for name in names])
+    return chosen.mapInArrow(telling(reading.pack), from_arrow_schema(KEYED))
+
+
+def streamed(events: DataFrame, flow: Flow, initial: DataFrame | None = None) -> DataFrame:
+    """What a flow finds in a streaming DataFrame; ``initial`` has the pages of buckets to begin with."""
+    packed = packed_by(events, flow).withColumn(ARRIVAL, f.current_timestamp())
+    found = packed.groupBy("key").transformWithState(
+        Processor(flow), from_arrow_schema(FOUND), "append", "none",
+        initialState=None if initial is None else initial.groupBy("key"),
+    )  # fmt: skip
     return found.mapInArrow(unpacked_results, from_arrow_schema(flow.work.schema))

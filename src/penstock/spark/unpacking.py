@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from penstock.events.identity import numbered
 from penstock.events.order import ordered
 from penstock.events.table import FIELDS, EventTable, constant, make_table
+from penstock.spark.keys import NOWHERE
 from penstock.spark.packing import ATTRIBUTE, EVENTS, MADE, PROGRESS, Progress
 
 _OPTIONAL: dict[str, tuple[Any, pa.DataType]] = {
@@ -26,11 +27,14 @@ _OPTIONAL: dict[str, tuple[Any, pa.DataType]] = {
 class Unpacked:
     """What a bucket was sent so far: blobs of events, and how far those came who sent them."""
 
+    bucket: int = NOWHERE
     blobs: list[Any] = field(default_factory=list)
     progress: Progress = field(default_factory=Progress)
 
     def take(self, rows: pa.RecordBatch) -> None:
         """More rows of `penstock.spark.packing.PACKED`, all for this bucket."""
+        if len(rows):
+            self.bucket = rows["bucket"][0].as_py()
         for kind, blob in zip(rows["kind"].to_pylist(), rows["blob"], strict=True):
             if kind == EVENTS:
                 self.blobs.append(blob.as_buffer())

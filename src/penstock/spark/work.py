@@ -12,14 +12,19 @@ from penstock.detection.composites import Composites
 from penstock.detection.course import Course
 from penstock.detection.local import NEVER
 from penstock.detection.plan import Plan
-from penstock.events.table import EventTable
-from penstock.spark.packing import ROWS, Packer, Recipe
+from penstock.events.table import EventTable, make_table
+from penstock.spark.keys import NOWHERE
+from penstock.spark.packing import PROGRESS, ROWS, Packer, Recipe, packed_rows
 from penstock.spark.schema import TAGS, fitted
 from penstock.spark.settling import NamePacker, settled
 from penstock.spark.split import Group
 from penstock.spark.strangers import Own
 from penstock.spark.unpacking import Unpacked
 
+COMPOSITES, INCOMPLETE = "composites", "incomplete"
+"""What a blob of results holds."""
+DROPPED = "dropped"
+"""Where the table of such a blob says how many runs were dropped."""
 RESULT_ROWS = 1 << 14
 """Composites of a batch of results, which are nested and take much more room than events."""
 
@@ -31,7 +36,8 @@ class Work:
     Attributes:
         recipe: How events are packed.
         plans: What is detected, for each pattern.
-        blank: A table without events that has all their attributes.
+        attributes: All attributes of the events.
+        fixed: Whether these are the columns of a table, so that no event has others.
         schema: The columns of results.
         until: When the input ends for timers, if later than its last event.
         tells_progress: Whether those who pack say how far they came.
@@ -40,15 +46,30 @@ class Work:
 
     recipe: Recipe
     plans: tuple[Plan, ...]
-    blank: EventTable
+    attributes: pa.Schema
+    fixed: bool
     schema: pa.Schema
     until: int | None = None
     tells_progress: bool = True
     settles: bool = True
 
+    @property
+    def blank(self) -> EventTable:
+        """A table without events that has all their attributes."""
+        columns = {field.name: pa.array([], field.type) for field in self.attributes}
+        return make_table({"type": [], "lo": [], "hi": []}, columns, self.fixed)
+
     def without_progress(self) -> Work:
         """The same work, if what is packed does not show how far the input goes."""
         return replace(self, tells_progress=False)
+
+    def reading(self, leaves_behind: bool) -> Work:
+        """The same work over tables of which all columns are read, or not."""
+        return replace(self, recipe=replace(self.recipe, leaves_behind=leaves_behind))
+
+    def ending(self, until: int | None) -> Work:
+        """The same work over input that ends then, in microseconds, if that is later than its last event."""
+        return replace(self, until=until)
 
     def pack(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The events of one task, packed."""
@@ -73,19 +94,35 @@ class Work:
             if found.incomplete is not None:
                 yield from fitted(tagged(found.incomplete.table, "incomplete"), self.schema).to_batches(RESULT_ROWS)
 
+    def tell(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same as blobs of tables as they are in one process, and what was left out and dropped."""
+        unpacked = self._taken(batches)
+        for found in self._found(unpacked):
+            told = found.table.replace_schema_metadata({DROPPED: str(found.dropped)})
+            yield packed_rows(COMPOSITES, [(unpacked.bucket, told)])
+            if found.incomplete is not None:
+                yield packed_rows(INCOMPLETE, [(unpacked.bucket, found.incomplete.table)])
+        if unpacked.bucket == 0:
+            yield packed_rows(PROGRESS, [(0, unpacked.progress.to_table())])
+
     def found(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Composites]:
         """What is found in the events of one bucket, for each pattern that is detected there."""
-        bucket, unpacked = None, Unpacked()
+        return self._found(self._taken(batches))
+
+    @staticmethod
+    def _taken(batches: Iterable[pa.RecordBatch]) -> Unpacked:
+        unpacked = Unpacked()
         for batch in batches:
-            if len(batch):
-                bucket = batch["bucket"][0].as_py()
-                unpacked.take(batch)
-        if bucket is None:
+            unpacked.take(batch)
+        return unpacked
+
+    def _found(self, unpacked: Unpacked) -> Iterator[Composites]:
+        if unpacked.bucket == NOWHERE:
             return
         events, _ = unpacked.events()
         ends = (unpacked.progress.last, self.until, int(np.asarray(events.field("hi")).max(initial=NEVER)))
         last = max(end for end in ends if end is not None)
-        for course in self._courses(bucket):
+        for course in self._courses(unpacked.bucket):
             course.feed(events, last + 1)
             yield course.finish(last)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from penstock.brokers.protocol import Entry
 
@@ -47,7 +47,7 @@ class MemoryBucket:
         found = sorted(key for key, entry in self._entries.items() if entry.value is not None)
         return found if table is None else [key for key in found if key.partition("/")[0] == table]
 
-    async def watch(self, *patterns: str) -> AsyncIterator[Entry]:
+    async def watch(self, *patterns: str) -> AsyncGenerator[Entry, None]:
         """All values that there are, or those of some keys, then every change; of several of one key the last."""
         changed, seen, keys = asyncio.Event(), 0, set(patterns)
         self._watching.add(changed)

@@ -69,6 +69,7 @@ class MemoryFollowing:
     def __init__(self, name: str, streams: MutableMapping[str, Kept], topics: tuple[Topic, ...], after: int) -> None:
         self.position = after
         self.waits = name not in streams
+        self.lost = 0
         self._name, self._streams, self._topics = name, streams, topics
         self._grown = asyncio.Event()
         self._grown.set()
@@ -92,6 +93,8 @@ class MemoryFollowing:
         self._grown.clear()
         kept.readers.add(self._grown)
         fresh = kept.after(self.position)
+        if self.position and fresh:
+            self.lost += fresh[0].sequence - self.position - 1
         self.position = max(self.position, kept.last)
         return [message for message in fresh if is_in_any(message.topic, self._topics)]
 

@@ -13,7 +13,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.api import StorageType, StreamConfig
-from nats.js.errors import APIError, BadRequestError, NotFoundError
+from nats.js.errors import APIError, BadRequestError, NoStreamResponseError, NotFoundError
 
 from penstock.algebra.conditions import Condition
 from penstock.brokers.nats.buckets import NatsBucket
@@ -94,7 +94,7 @@ class NatsBroker:
     def __init__(self, client: Client, patience: float = PATIENCE) -> None:
         self.site: str | None = None
         self._client, self._patience = client, patience
-        self._trying = Trying()
+        self._trying, self._publishing = Trying(), Trying(unheard=patience)
         self._context = JetStreamContext(client, timeout=_ANSWER)
         self._following: weakref.WeakSet[NatsFollowing] = weakref.WeakSet()
 
@@ -105,8 +105,10 @@ class NatsBroker:
         subject = subject_of(checked(topic))
         given = {**(headers or {}), **({_ID: id} if id is not None else {})}
         try:
-            made = await self._trying(lambda: self._context.publish(subject, body, headers=dict(given)))
-        except (NatsError, APIError) as error:
+            made = await self._publishing(lambda: self._context.publish(subject, body, headers=dict(given)))
+        except NoStreamResponseError:
+            raise BrokerError(f"no stream keeps {'/'.join(topic)}", hint="keep() one with this topic") from None
+        except NatsError as error:
             raise BrokerError(f"{subject} could not be published: {error}") from None
         return int(made.seq)
 

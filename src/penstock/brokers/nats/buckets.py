@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import TypeVar
 
+from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError
 
@@ -11,10 +13,12 @@ from penstock.brokers.nats.streams import NatsFollowing
 from penstock.brokers.nats.trying import Trying
 from penstock.brokers.protocol import Entry
 from penstock.brokers.topics import escaped, unescaped
+from penstock.errors import BrokerError
 
 _OPERATION = "KV-Operation"
 _EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 _WRONG_REVISION = (10071, 10164)
+T = TypeVar("T")
 Follow = Callable[[str, list[str]], Awaitable[NatsFollowing]]
 
 
@@ -30,7 +34,7 @@ class NatsBucket:
 
     async def get(self, key: str) -> Entry | None:
         """The value of a key, if there is one."""
-        entry = await self._trying(lambda: self._latest(key))
+        entry = await self._asked(lambda: self._latest(key))
         return entry if entry is not None and entry.value is not None else None
 
     async def _latest(self, key: str) -> Entry | None:
@@ -44,37 +48,43 @@ class NatsBucket:
     async def put(self, key: str, value: bytes, revision: int | None = None) -> int | None:
         """Set a value, with a ``revision`` only if the key still has that."""
         if revision == 0:
-            latest = await self._trying(lambda: self._latest(key))
+            latest = await self._asked(lambda: self._latest(key))
             if latest is not None and latest.value is not None:
                 return None
             revision = latest.revision if latest else 0
         headers = {} if revision is None else {_EXPECTED: str(revision)}
+        return await self._asked(lambda: self._publish(key, value, headers))
+
+    async def _publish(self, key: str, value: bytes, headers: dict[str, str]) -> int | None:
         try:
-            return await self._publish(key, value, headers)
+            made = await self._context.publish(self._written + _level(key), value, headers=dict(headers))
         except APIError as error:
             if error.err_code in _WRONG_REVISION:
                 return None
             raise
+        return int(made.seq)
 
-    async def _publish(self, key: str, value: bytes, headers: dict[str, str]) -> int:
-        subject = self._written + _level(key)
-        made = await self._trying(lambda: self._context.publish(subject, value, headers=dict(headers)))
-        return made.seq
+    async def _asked(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """What the broker answers, as soon as it is there."""
+        try:
+            return await self._trying(ask)
+        except NatsError as error:
+            raise BrokerError(f"the bucket {self._name!r} cannot be used: {error}") from None
 
     async def delete(self, key: str) -> None:
         """Remove a key."""
-        await self._publish(key, b"", {_OPERATION: "DEL"})
+        await self._asked(lambda: self._publish(key, b"", {_OPERATION: "DEL"}))
 
     async def keys(self, table: str | None = None) -> list[str]:
         """All keys that have values, or those of one table."""
         prefix = f"$KV.{self._name}."
         wanted = f"{prefix}>" if table is None else f"{prefix}{escaped(table)}.>"
-        info = await self._trying(lambda: self._context.stream_info(self._stream, subjects_filter=wanted))
+        info = await self._asked(lambda: self._context.stream_info(self._stream, subjects_filter=wanted))
         subjects = (info.state.subjects or {}).keys()
         names = sorted(_key(subject.removeprefix(prefix)) for subject in subjects)
         return [name for name in names if await self.get(name) is not None]
 
-    async def watch(self, *keys: str) -> AsyncIterator[Entry]:
+    async def watch(self, *keys: str) -> AsyncGenerator[Entry, None]:
         """All values that there are, or those of some keys, then every change."""
         names = [_level(key) for key in keys] or [">"]
         following = await self._follow(self._stream, [f"$KV.{self._name}.{name}" for name in names])

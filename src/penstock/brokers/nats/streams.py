@@ -119,6 +119,7 @@ class NatsFollowing:
     ) -> None:
         self.position = after
         self.waits = True
+        self.lost = 0
         self._client, self._context = client, context
         self._stream, self._subjects, self._patience = stream, subjects, patience
         self._received = after
@@ -187,6 +188,9 @@ class NatsFollowing:
         )
         made = await self._context.add_consumer(self._stream, config, timeout=min(self._patience, 2.0))
         reading.name = made.name
+        if self._received:
+            state = (await self._context.stream_info(self._stream)).state
+            self.lost += max(state.first_seq - self._received - 1, 0)
         await self._ask()
 
     async def _end(self) -> None:

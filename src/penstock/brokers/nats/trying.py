@@ -22,25 +22,33 @@ AWAY = (
     StaleConnectionError,
 )
 """Errors that pass."""
+_UNHEARD = (NoRespondersError, NoStreamResponseError)
 _FIRST, _LONGEST = 0.05, 1.0
 
 
 class Trying:
-    """Asks again after errors that pass, with pauses that grow, for ``seconds`` at most; for ever if None."""
+    """Asks again after errors that pass, with pauses that grow, for ``seconds`` at most; for ever if None.
 
-    def __init__(self, seconds: float | None = None) -> None:
+    ``unheard`` is for how long, if nobody answers at a broker that is there: it may just have started.
+    """
+
+    def __init__(self, seconds: float | None = None, unheard: float | None = None) -> None:
         self.seconds = seconds
+        self.unheard = unheard
 
     async def __call__(self, ask: Callable[[], Awaitable[T]]) -> T:
         """What it answers."""
         loop = asyncio.get_running_loop()
         end = None if self.seconds is None else loop.time() + self.seconds
         pause = _FIRST
+        unheard = None
         while True:
             try:
                 return await ask()
-            except AWAY:
-                if end is not None and loop.time() + pause > end:
+            except AWAY as error:
+                unheard = (unheard or loop.time()) if isinstance(error, _UNHEARD) else None
+                is_long = unheard is not None and self.unheard is not None and loop.time() - unheard > self.unheard
+                if is_long or (end is not None and loop.time() + pause > end):
                     raise
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST)

@@ -88,14 +88,21 @@ def _nodes(overview: Overview, now: int) -> Table:
 
 
 def _detectors(overview: Overview) -> Table:
-    numbers = ("events", "per s", "found", "late", "rejected", "held", "p50 ms", "p99 ms")
+    numbers = ("events", "per s", "found", "late", "rejected", "lost", "held", "p50 ms", "p99 ms")
     table = _table("Detectors", "detector", "node", *numbers, "waits for", numbers=numbers)
     for name, detector in overview.directory.detectors.items():
         report = overview.report(name)
         if report is None:
             table.add_row(name, detector.node, *[""] * len(numbers), Text("its node", "yellow"))
             continue
-        counts = [report.events, round(overview.rates.get(name, 0)), report.found, report.late, report.rejected]
+        counts = [
+            report.events,
+            round(overview.rates.get(name, 0)),
+            report.found,
+            report.late,
+            report.rejected,
+            report.lost,
+        ]
         cells = [f"{count:,}" for count in [*counts, report.held]] + [f"{report.p50:.1f}", f"{report.p99:.1f}"]
         away = [f"{name} (away)" for name in report.away]
         table.add_row(name, detector.node, *cells, Text(", ".join([*report.waits, *away]), "yellow"))

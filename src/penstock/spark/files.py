@@ -1,0 +1,166 @@
+"""Plain Parquet files that Spark's workers scan with Arrow: rows need not cross from Java to Python at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from penstock.detection.limits import Limits
+from penstock.errors import DataError
+from penstock.events.files import event_files
+from penstock.events.mapping import Columns
+from penstock.events.parquetfile import ParquetPieces
+from penstock.events.table import EventTable
+from penstock.spark.batch import default_buckets, found_in, settled, warn_of_one_bucket
+from penstock.spark.failures import raise_ours, telling
+from penstock.spark.packing import PACKED, ROWS, Packer, read_rows
+from penstock.spark.planning import Patterns, mapping_of, patterns_of, plans_of, work_of
+from penstock.spark.settling import NamePacker
+from penstock.spark.work import Work
+
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+_TASKS = 4
+"""Tasks for each processor, where there are as many row groups."""
+
+
+def detect_files(
+    session: SparkSession,
+    paths: Paths,
+    pattern: Patterns,
+    *,
+    context: str = "continuous",
+    restart: bool = False,
+    until: int | str | datetime | None = None,
+    zone: str | None = None,
+    carry: str | Iterable[str] = "all",
+    only: Iterable[str] = (),
+    columns: Mapping[str, str] | Columns | None = None,
+    time_unit: str | None = None,
+    clock_error: int = 0,
+    limits: Limits | None = None,
+    incomplete: bool = False,
+    buckets: int | None = None,
+    unique: bool = False,
+) -> DataFrame:
+    """The composites of patterns over Parquet files that all workers can reach, by `penstock.spark.detect`'s options.
+
+    The files are read by Arrow inside the workers, which is faster than a DataFrame of them.
+
+    Args:
+        session: The session that does it.
+        paths: A file or a folder, or several of them.
+        pattern: As for `penstock.spark.detect`, like all other options.
+
+    >>> from penstock.spark.session import session
+    >>> detect_files(session(), "events/", "[Open] ; [Close]").count()  # doctest: +SKIP
+    3
+    """
+    raise_ours()
+    plans = plans_of(
+        patterns_of(pattern), context=context, restart=restart, zone=zone, carry=carry, only=only, limits=limits,
+        incomplete=incomplete,
+    )  # fmt: skip
+    files = _parquet(event_files([paths] if isinstance(paths, str | PathLike) else paths))
+    mapping = _mapping(files, columns, zone, time_unit, clock_error)
+    first = pieces_of(files, mapping, None)[0]
+    size = buckets or default_buckets(session)
+    work = work_of(plans, first.blank, mapping, size, until, settles=first.has_ids and not unique)
+    warn_of_one_bucket(work)
+    return found_in(packed_files(session, files, work), work)
+
+
+def _parquet(files: Sequence[Path]) -> Sequence[Path]:
+    for path in files:
+        if path.suffix.lower() != ".parquet":
+            raise DataError(
+                f"{path}: this is no .parquet file", hint="read it with Spark and give detect() a DataFrame"
+            )
+    return files
+
+
+def _mapping(
+    files: Sequence[Path],
+    columns: Mapping[str, str] | Columns | None,
+    zone: str | None,
+    time_unit: str | None,
+    clock_error: int,
+) -> Columns:
+    names = pq.read_schema(files[0]).names if files else []
+    return mapping_of(columns, names, zone, time_unit, clock_error)
+
+
+def pieces_of(files: Sequence[Path], columns: Columns, attributes: frozenset[str] | None) -> list[ParquetPieces]:
+    """The files, of which all have the same columns."""
+    try:
+        pieces = [ParquetPieces(path, columns, attributes, ROWS) for path in files]
+    except (OSError, pa.ArrowInvalid) as error:
+        raise DataError(f"{files[0].parent}: not all can be read as Parquet: {error}", hint="check the files") from None
+    for one in pieces:
+        if one.blank.attributes.schema != pieces[0].blank.attributes.schema or one.has_ids != pieces[0].has_ids:
+            raise DataError(
+                f"{one.path} and {pieces[0].path} have different columns",
+                hint="read them with Spark, which can make them alike, and give detect() a DataFrame",
+            )
+    return pieces
+
+
+def packed_files(session: SparkSession, files: Sequence[Path], work: Work) -> DataFrame:
+    """The events of files in blobs; repeated ones are left out where there may be any."""
+    pieces = pieces_of(files, work.recipe.columns, work.recipe.attributes)
+    splits = tuple((number, group) for number, one in enumerate(pieces) for group in range(len(one.groups)))
+    tasks = max(1, min(len(splits), _TASKS * default_buckets(session)))
+    numbers = session.range(0, len(splits), 1, tasks)
+    return settled(numbers.mapInArrow(telling(Scan(tuple(files), splits, work)), from_arrow_schema(PACKED)), work)
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Reads and packs splits, each a row group of a file, by their numbers."""
+
+    files: tuple[Path, ...]
+    splits: tuple[tuple[int, int], ...]
+    work: Work
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The blobs of the splits with these numbers."""
+        recipe = self.work.recipe
+        packer = NamePacker(recipe) if self.work.settles else Packer(recipe)
+        for batch in batches:
+            for number in batch["id"].to_pylist():
+                for table in self._tables(*self.splits[number]):
+                    yield packer.pack_events(table)
+        if self.work.tells_progress:
+            yield packer.finish()
+
+    def _tables(self, file: int, group: int) -> Iterator[EventTable]:
+        recipe = self.work.recipe
+        pieces = ParquetPieces(self.files[file], recipe.columns, recipe.attributes, ROWS)
+        recipe = replace(recipe, leaves_behind=pieces.leaves_behind)
+        first = sum(pieces.groups[:group])
+        for batch in pieces.batches([group]):
+            yield read_rows(batch, recipe, FileRows(self.files[file], first))
+            first += len(batch)
+
+
+@dataclass(frozen=True)
+class FileRows:
+    """Rows of a file from some row on."""
+
+    path: Path
+    first: int
+
+    def where(self, row: int) -> str:
+        """The row's place in words."""
+        return f"{self.path}, row {self.first + row + 1}"
+
+    def located(self, row: int, error: DataError) -> DataError:
+        """The error with the row's place before its message."""
+        return DataError(f"{self.where(row)}: {error.message}", hint=error.hint)
