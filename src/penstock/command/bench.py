@@ -158,8 +158,8 @@ def office(
         list[int] | None, _choice("N", "How many subscribe; else 1, 2, 4, 6, 8, 12, 16 and 20.", min=1)
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another seed is another day.")] = 1,
-    hours: Annotated[float, typer.Option(metavar="H", min=0.1, max=24, help="How long the day is.")] = 9.0,
-    speed: Annotated[float, typer.Option(metavar="X", min=1, help="So many times as fast as it would pass.")] = 900.0,
+    hours: Annotated[float, typer.Option(metavar="H", min=0.1, max=24, help="How long the day is.")] = 3.0,
+    speed: Annotated[float, typer.Option(metavar="X", min=1, help="So many times as fast as it would pass.")] = 360.0,
     rate: Annotated[str, typer.Option(metavar="RATE", help="Of the wireless link, as tc writes it.")] = "54mbit",
     delay: Annotated[float, typer.Option(metavar="MS", min=0, help="Of the wireless link, one way.")] = 5.0,
     loss: Annotated[float, typer.Option(metavar="SHARE", min=0, max=0.5, help="Of packets over the air.")] = 0.0,
