@@ -271,7 +271,25 @@ class Runner:
         parts = len(reclaim.list_parts(heads, memory.arrays[m.NODES])[1])
         if counts[m.NODE_COUNT] + parts >= counts[m.NODE_ROOM]:
             memory.grow_nodes(2 * (int(counts[m.NODE_COUNT]) + parts))
+        self._bring_together()
         unite(self.layout, memory.arrays, known)
+
+    def _bring_together(self) -> None:
+        """Puts side by side what timers of one order made at one instant: in rounds of a loop they are one timer."""
+        orders = [timer.order for timer in self.program.timers]
+        if len(set(orders)) == len(orders):
+            return
+        memory, selects = self.memory, 2 * self.counts[m.SELECTS]
+        first, last = memory.live(m.TAKEN), memory.live(m.MADE_COUNT)
+        made = memory.rows(m.MADE, m.MADE_WIDTH, last)[first:, : m.MADE_CHAIN]
+        selected = memory.rows(m.SELECTED, selects, last)[first:]
+        one = np.array([orders.index(order) for order in orders], np.int64)
+        places = made[:, m.MADE_PLACE]
+        made[:, m.MADE_PLACE] = np.where(places < 0, -1 - one[np.where(places < 0, -1 - places, 0)], places)
+        keys = made[:, [m.MADE_HI, m.MADE_PLACE, m.MADE_INSTANCE]]
+        _, began, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(began[group.ravel()], kind="stable")
+        made[:], selected[:] = made[order], selected[order]
 
     def held(self) -> Ints:
         """The symbols that are still needed."""
