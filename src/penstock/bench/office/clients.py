@@ -34,6 +34,9 @@ from penstock.network.addresses import beat_topic, event_topic
 from penstock.network.detecting import Beat
 from penstock.service.service import Service
 
+PATIENCE = 120.0
+"""After so many seconds of silence a subscriber asks whether its stream is still there; asking costs bytes."""
+
 
 @dataclass
 class Received:
@@ -106,7 +109,7 @@ async def _first(work: Awaitable[Any], tasks: Sequence[asyncio.Future[None]]) ->
 
 async def be_told(received: Received, subscribed: Callable[[], None]) -> None:
     """A client that is told composites."""
-    async with Service(OVER_THE_AIR, settings=SETTINGS) as service:
+    async with Service(OVER_THE_AIR, settings=SETTINGS, patience=PATIENCE) as service:
         subscription = await service.subscribe(pattern(), only=[WANTED], distribution=DISTRIBUTION, timeout=60)
         subscribed()
         async for composite in subscription:

@@ -48,7 +48,7 @@ async def connect(url: str, *, name: str = "penstock", patience: float = PATIENC
                 reconnect_time_wait=0.1,  # type: ignore[arg-type]
                 reconnected_cb=broker.renew,
                 error_cb=_told,
-                ping_interval=10,
+                ping_interval=max(10, int(patience / 2)),
                 pending_size=64 << 20,
             )
     except (NatsError, OSError, TimeoutError) as error:
