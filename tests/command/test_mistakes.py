@@ -103,7 +103,7 @@ def test_bad_standard_input(penstock: Run) -> None:
 
 
 BAD_OPTIONS = {
-    "--engine spark": "--engine",
+    "--engine flink": "--engine",
     "--follow": "--follow reads standard input, not files",
     "--context resent": "there is no context 'resent'",
     "--zone Mars": "--zone: 'Mars' is not a time zone",

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TypeVar
 
 from pyspark.sql.streaming import StreamingQuery
 
@@ -27,6 +27,7 @@ from penstock import spark as ps_spark
 from penstock.spark.session import session
 from tests.spark.streams import Record, Stream, beat, event, write_batch
 
+T = TypeVar("T")
 PATTERN = """Pair := [A(k = $k)] ; [B(k = $k)]
 Long := [Pair(k = $k)] ; [C(k = $k)]
 Silent := ([A(k = $k)], [T in {T, B(k = $k)}]){T = 40 us}"""
@@ -147,15 +148,16 @@ class Child:
             self.process.poll()
             time.sleep(0.05)
 
-    def until(self, is_so: Callable[[], Any], what: str) -> None:
-        """Waits until something is so."""
+    def until(self, ask: Callable[[], T], what: str) -> T:
+        """Waits until something is so, or is there; returns it."""
         end = time.monotonic() + PATIENCE
-        while not is_so():
-            if self.process.poll() is not None and not is_so():
+        while not (answer := ask()):
+            if self.process.poll() is not None and not ask():
                 raise RuntimeError(f"the child ended before {what}:\n{self.log()}")
             if time.monotonic() > end:
                 raise TimeoutError(f"{what} took too long:\n{self.log()}")
             time.sleep(0.05)
+        return answer
 
     def log(self) -> str:
         """The end of what it said."""
@@ -178,14 +180,10 @@ def run(folder: Path, drivers: int, workers: int, seed: int) -> tuple[Counter[st
     last = Child(folder)
     try:
         last.until((folder / "ready").exists, "it was ready")
-        killed = 0
-        while killed < workers:
+        for _ in range(workers):
             given.put()
             time.sleep(random.uniform(0, 1))
-            there = last.workers()
-            if there:
-                _kill(random.choice(there))
-                killed += 1
+            _kill(random.choice(last.until(last.workers, "a worker was there")))
         given.close()
         last.until((folder / "found.json").exists, "all was found")
         last.until(lambda: last.process.poll() is not None, "it ended")

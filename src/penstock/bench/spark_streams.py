@@ -101,7 +101,7 @@ def sections(found: list[Measurement]) -> Iterator[Section]:
 
     >>> one = Measurement(PART, Stream("pairs", 1000, 10), "pairs", OURS, 2.0, more={"written": 5000, "batch": 0.5})
     >>> [section.rows for section in sections([one])]
-    [(('10', 'penstock', '1,000', '0.5', '1.00', '0.50', '5', ''),)]
+    [(('10', 'penstock', '1,000', '0.50', '1.00', '0.50', '5', ''),)]
     """
     rows = []
     for one in found:

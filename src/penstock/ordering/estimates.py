@@ -127,7 +127,7 @@ class Estimates:
     >>> estimates.meet(Met(numbers, np.zeros(10, np.int64), at, at + 50_000, np.array([0]), at[-1:]))
     >>> sources.show(numbers, at[-1:], at[-1:], at[-1:] + 50_000)
     >>> [round(estimates.outlook(sources, now).under_way(12_000_000), 2) for now in (12_010_000, 12_060_000)]
-    [0.04, 0.0]
+    [0.07, 0.05]
     """
 
     def __init__(self) -> None:

@@ -43,7 +43,7 @@ class Tails:
     >>> tails.add(np.zeros(1000, np.int64), np.random.default_rng(1).exponential(1.0, 1000) - 1)
     >>> shares, _ = tails.longer(np.array([0, 0]), np.array([0.0, 1.0]))
     >>> shares.round(1).tolist()
-    [0.4, 0.2]
+    [0.4, 0.1]
     """
 
     def __init__(self) -> None:

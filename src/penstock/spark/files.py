@@ -118,16 +118,21 @@ def packed_files(session: SparkSession, files: Sequence[Path], work: Work) -> Da
     splits = tuple((number, group) for number, one in enumerate(pieces) for group in range(len(one.groups)))
     tasks = max(1, min(len(splits), _TASKS * default_buckets(session)))
     numbers = session.range(0, len(splits), 1, tasks)
-    return settled(numbers.mapInArrow(telling(Scan(tuple(files), splits, work)), from_arrow_schema(PACKED)), work)
+    scan = Scan(tuple(files), splits, work, Path.cwd())
+    return settled(numbers.mapInArrow(telling(scan), from_arrow_schema(PACKED)), work)
 
 
 @dataclass(frozen=True)
 class Scan:
-    """Reads and packs splits, each a row group of a file, by their numbers."""
+    """Reads and packs splits, each a row group of a file, by their numbers; ``folder`` is where paths begin.
+
+    Workers run where the session was started, which need not be where the paths were given.
+    """
 
     files: tuple[Path, ...]
     splits: tuple[tuple[int, int], ...]
     work: Work
+    folder: Path
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The blobs of the splits with these numbers."""
@@ -142,7 +147,7 @@ class Scan:
 
     def _tables(self, file: int, group: int) -> Iterator[EventTable]:
         recipe = self.work.recipe
-        pieces = ParquetPieces(self.files[file], recipe.columns, recipe.attributes, ROWS)
+        pieces = ParquetPieces(self.folder / self.files[file], recipe.columns, recipe.attributes, ROWS)
         recipe = replace(recipe, leaves_behind=pieces.leaves_behind)
         first = sum(pieces.groups[:group])
         for batch in pieces.batches([group]):

@@ -208,7 +208,7 @@ class NatsFollowing:
         reading.asked += ASKED
         request = {
             "batch": ASKED,
-            "expires": int(_LASTS * _SECOND),
+            "expires": int(max(_LASTS, 2 * self._patience) * _SECOND),
             "idle_heartbeat": int(self._patience / 2 * _SECOND),
             "max_bytes": _BYTES,
         }
