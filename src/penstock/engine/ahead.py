@@ -92,21 +92,25 @@ def heard_by_starts(first, last, L, P):
 
 @compiled
 def gather(P, first, common, own, own_end):
-    """The symbols of a place that one instance sees: its own, and the common ones that are not its own too."""
+    """The symbols of a place that one instance sees: its own, and the common ones that are not its own too.
+
+    Both stand in the order of the input, and so they do together; composites of sides, which have no symbol, come
+    as soon as they can.
+    """
     seen = np.zeros((common - first + own_end - own) * m.PLACE_WIDTH, np.int64)
     count = 0
-    for at in range(first, own_end):
-        if at >= common and at < own:
-            continue
-        mine = False
-        if at < common:
-            for other in range(own, own_end):
-                mine = mine or (
-                    P[at * m.PLACE_WIDTH + m.SIDE] < 0
-                    and P[at * m.PLACE_WIDTH + m.PLACE_SYMBOL] == P[other * m.PLACE_WIDTH + m.PLACE_SYMBOL]
-                )
-        if not mine:
-            for column in range(m.PLACE_WIDTH):
-                seen[count * m.PLACE_WIDTH + column] = P[at * m.PLACE_WIDTH + column]
-            count += 1
+    at, other = first, own
+    while at < common or other < own_end:
+        shared = P[at * m.PLACE_WIDTH + m.PLACE_SYMBOL] if at < common else m.FAR
+        mine = P[other * m.PLACE_WIDTH + m.PLACE_SYMBOL] if other < own_end else m.FAR
+        if shared < mine or shared == -1:
+            chosen = at
+            at += 1
+        else:
+            chosen = other
+            other += 1
+            at += shared == mine
+        for column in range(m.PLACE_WIDTH):
+            seen[count * m.PLACE_WIDTH + column] = P[chosen * m.PLACE_WIDTH + column]
+        count += 1
     return seen, count
