@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.compiled import compiled
-from penstock.engine.pointers import word_at
-from penstock.engine.taking import ask_ahead
+from penstock.engine.pointers import byte_at, word_at
+from penstock.engine.taking import AHEAD, WORD, ask_ahead, text_of
 from penstock.events import digest, found
 
 START_1, START_2 = (np.uint64(word) for word in digest.START)
@@ -62,13 +62,13 @@ def finish(first, second):
 
 
 @compiled
-def last_word(data, begin, end):
+def last_word(address, begin, end):
     """Up to eight bytes as a word, the first one lowest, where less than eight are there to read."""
     word, place = np.uint64(0), np.uint64(0)
     while begin < end:
-        word |= np.uint64(data[begin]) << place
+        word |= byte_at(address + begin) << place
         place += EIGHT
-        begin += ONE
+        begin += 1
     return word
 
 
@@ -76,20 +76,21 @@ def last_word(data, begin, end):
 def hash_texts(rows, where, codes, starts, bounds, data, lanes):
     """The hashes of some rows of texts, put ``where`` they belong; ``starts`` are lanes to begin with, by code."""
     firsts, seconds = lanes
-    address, size = data.ctypes.data, np.uint64(data.shape[0])
-    for number in range(rows.shape[0]):
-        ask_ahead(number, rows, bounds, address)
-        begin, end = np.uint64(bounds[rows[number]]), np.uint64(bounds[rows[number] + 1])
-        first, second = absorb(starts[codes[number], 0], starts[codes[number], 1], end - begin)
+    address, size, edges = data.ctypes.data, data.shape[0], bounds.ctypes.data
+    last = rows.shape[0] - 1
+    for number in range(last + 1):
+        ask_ahead(rows[min(number + AHEAD, last)], rows[min(number + 2 * AHEAD, last)], edges, address)
+        begin, end = text_of(rows[number], edges)
+        first, second = absorb(starts[codes[number], 0], starts[codes[number], 1], np.uint64(end - begin))
         while begin < end:
-            if begin + EIGHT <= size:
-                word = word_at(address + np.int64(begin))
-                if begin + EIGHT > end:
-                    word &= (ONE << (EIGHT * (end - begin))) - ONE
+            if begin + WORD <= size:
+                word = word_at(address + begin)
+                if begin + WORD > end:
+                    word &= (ONE << (EIGHT * np.uint64(end - begin))) - ONE
             else:
-                word = last_word(data, begin, end)
+                word = last_word(address, begin, end)
             first, second = absorb(first, second, word)
-            begin += EIGHT
+            begin += WORD
         firsts[where[number]], seconds[where[number]] = finish(first, second)
 
 

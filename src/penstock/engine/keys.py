@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from penstock.engine import memory as m
 from penstock.engine import vm
@@ -11,9 +12,13 @@ from penstock.engine.memory import Ints
 from penstock.engine.pointers import pointer, prefetch
 from penstock.engine.vm import mix
 
-STRETCH = 1 << 14
+STRETCH = 1 << 12
 AHEAD = 32
 """So many slots are fetched together."""
+NEAR = 1 << 12, 1 << 17
+"""For how many small numbers their instances stand in a list, at first and at most."""
+SPREAD = 8
+"""That list is at most so many times as long as there are instances."""
 
 
 class Instances:
@@ -28,6 +33,7 @@ class Instances:
         self.count = 1
         self.floats: set[int] = set()
         self._slots: Ints = np.full((4096, 2), -1, np.int64)
+        self._near = _nowhere(NEAR[0])
         self._only_kind: int | None = 0
         self._places: Ints = np.empty((0, m.PLACE_WIDTH), np.int64)
 
@@ -80,10 +86,12 @@ class Instances:
         for start in range(0, len(rows), STRETCH):
             end = min(start + STRETCH, len(rows))
             self.make_room(end - start)
-            known = self.kinds, self.values, self._slots
-            self.count = place_by_key(
+            known = self.kinds, self.values, self._slots, self._near
+            self.count, largest = place_by_key(
                 start, end, rows, codes, masks, keys, known, self.count, stamps, *first, self._places
             )
+            if len(self._near) <= largest < min(NEAR[1], SPREAD * self.count):
+                self._near = np.concatenate([self._near, _nowhere((1 << largest.bit_length()) - len(self._near))])
         return self._places[: len(rows)]
 
     @property
@@ -107,7 +115,13 @@ class Instances:
         """Forgets all instances but these, which get the numbers of their places; the first is 0."""
         self.kinds[: len(kept)], self.values[: len(kept)] = self.kinds[kept], self.values[kept]
         self.count = len(kept)
+        self._near[:] = -1
         self._rehash(max(4096, 1 << (4 * self.count).bit_length()))
+
+
+def _nowhere(count: int) -> NDArray[np.int32]:
+    """A list for small numbers of whose instances nothing is known."""
+    return np.full(count, -1, np.int32)
 
 
 @compiled
@@ -181,47 +195,63 @@ def find_hashed(whole, kind, value, mask, table, known_kinds, known_values, coun
         number = count
         table[2 * slot] = count
         table[2 * slot + 1] = whole
-        known_kinds[count, 0] = kind
-        known_values[count, 0] = value
+        known_kinds[count] = kind
+        known_values[count] = value
         count += 1
     return number, count
 
 
 @compiled
 def place_by_key(start, end, rows, codes, masks, keys, known, count, stamps, first_number, first_identity, places):
-    """Finds the instances of some rows by their keys, as `find_one` does, and lays the rows out as places."""
-    known_kinds, known_values, slots = known
+    """Finds the instances of some rows by their keys, as `find_one` does, and lays the rows out as places.
+
+    Returns how many instances there are then, and the largest key that had to be looked up, which is slower than to
+    find it in the list of small numbers.
+    """
+    kinds, values, slots, near = known
+    known_kinds, known_values = pointer(kinds.ctypes.data), pointer(values.ctypes.data)
     begins, instants = stamps
     mask = slots.shape[0] - 1
     kind = vm.INTEGER
     seed = mix(0, kind)
     table, given = pointer(slots.ctypes.data), pointer(places.ctypes.data)
     numbers, ends = pointer(keys.ctypes.data), pointer(instants.ctypes.data)
-    for near in range(start, end, AHEAD):
-        far = min(end, near + AHEAD)
-        for at in range(near, far):
-            whole = mix(seed, keys[rows[at]])
-            given[at * m.PLACE_WIDTH + m.INSTANCE] = whole
-            prefetch(table, (whole & mask) * 2)
+    reach = np.uint64(near.shape[0])
+    largest = -1
+    for first in range(start, end, AHEAD):
+        last = min(end, first + AHEAD)
+        missed = False
+        for at in range(first, last):
+            value = keys[rows[at]]
+            number = np.int64(near[value]) if np.uint64(value) < reach else -1
+            given[at * m.PLACE_WIDTH + m.INSTANCE] = number
+            if number < 0:
+                missed = True
+                whole = mix(seed, value)
+                given[at * m.PLACE_WIDTH + m.IDENTITY] = whole
+                prefetch(table, 2 * (whole & mask))
             further = rows[min(at + 2 * AHEAD, end - 1)]
             prefetch(numbers, further)
             prefetch(ends, further)
-        for at in range(near, far):
+        if missed:
+            for at in range(first, last):
+                if given[at * m.PLACE_WIDTH + m.INSTANCE] < 0:
+                    value, whole = keys[rows[at]], given[at * m.PLACE_WIDTH + m.IDENTITY]
+                    largest = max(largest, value)
+                    number, count = find_hashed(whole, kind, value, mask, table, known_kinds, known_values, count)
+                    given[at * m.PLACE_WIDTH + m.INSTANCE] = number
+                    if np.uint64(value) < reach:
+                        near[value] = number
+        for at in range(first, last):
             row, place = rows[at], at * m.PLACE_WIDTH
-            number, count = find_hashed(
-                given[place + m.INSTANCE], kind, keys[row], mask, table, known_kinds, known_values, count
-            )
             given[place + m.PLACE] = at
             given[place + m.INSTANT] = instants[row]
             given[place + m.BEGINS] = begins[row]
-            given[place + m.INSTANCE] = number
             given[place + m.PLACE_SYMBOL] = first_number + at
             given[place + m.SETS] = masks[codes[row]]
             given[place + m.SIDE] = -1
             given[place + m.IDENTITY] = first_identity + at
-    slots[0, 0] = table[0]  # the arrays must live until here
-    places[start, m.SIDE] = -1
-    return count
+    return count, largest
 
 
 @compiled
@@ -233,14 +263,12 @@ def find_one(kind, values, known_kinds, known_values, count, slots, found):
     mask = slots.shape[0] - 1
     seed = mix(0, kind)
     table = pointer(slots.ctypes.data)
+    all_kinds, all_values = pointer(known_kinds.ctypes.data), pointer(known_values.ctypes.data)
     for start in range(0, len(values), AHEAD):
         end = min(len(values), start + AHEAD)
         for row in range(start, end):
             found[row] = mix(seed, values[row])
             prefetch(table, (found[row] & mask) * 2)
         for row in range(start, end):
-            found[row], count = find_hashed(
-                found[row], kind, values[row], mask, table, known_kinds, known_values, count
-            )
-    slots[0, 0] = table[0]  # the array must live until here
+            found[row], count = find_hashed(found[row], kind, values[row], mask, table, all_kinds, all_values, count)
     return count

@@ -1,4 +1,7 @@
-"""Arrays as bare pointers: one word each to pass on, and no references to count at each call."""
+"""Arrays as bare pointers: one word each to pass on, and no references to count at each call.
+
+A function that is called in a loop takes no array: to count its references takes longer than most of them do.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,17 @@ def word_at(typing_context, address):
         word = builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()))
         word.align = 1
         return word
+
+    return types.uint64(types.int64), generate
+
+
+@intrinsic
+def byte_at(typing_context, address):
+    """The byte at an address."""
+
+    def generate(context, builder, signature, arguments):
+        byte = builder.load(builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
+        return builder.zext(byte, ir.IntType(64))
 
     return types.uint64(types.int64), generate
 

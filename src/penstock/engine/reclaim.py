@@ -8,7 +8,7 @@ from penstock.engine import memory as m
 from penstock.engine.compiled import compiled
 from penstock.engine.kernel import let_go
 from penstock.engine.lists import end, of_node, of_run, set_run
-from penstock.engine.pointers import layout_of, memory_of
+from penstock.engine.pointers import layout_of, memory_of, pointer
 
 
 @compiled
@@ -43,7 +43,8 @@ def reclaim_nodes(memory):
     """Drops all matched symbols that no run, composite or report holds."""
     M = memory_of(memory)
     counts = M[m.COUNTS]
-    held = np.zeros(counts[m.NODE_COUNT] + 1, np.int32)
+    marks = np.zeros(counts[m.NODE_COUNT] + 1, np.int64)
+    held = pointer(marks.ctypes.data)
     for instance in range(counts[m.KNOWN]):
         run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
         while run >= 0:
@@ -72,6 +73,7 @@ def reclaim_nodes(memory):
         M[m.MADE][one * m.MADE_WIDTH + m.MADE_NODE] = held[M[m.MADE][one * m.MADE_WIDTH + m.MADE_NODE]]
     for one in range(counts[m.ENDED_COUNT]):
         M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE] = held[M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE]]
+    marks[0] = 0  # the array must live until here
 
 
 @compiled

@@ -6,17 +6,40 @@ import numpy as np
 
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled
+from penstock.engine.pointers import pointer
+
+BITS = 63
 
 
 @compiled
 def choose(codes, wanted):
     """The rows whose type is wanted; ``codes`` are types by number."""
+    if len(wanted) <= BITS:
+        return choose_by_bits(codes, wanted)
     rows = np.empty(len(codes), np.int64)
     count = 0
     for row in range(len(codes)):
         rows[count] = row
         count += wanted[codes[row]]
     return rows[:count].copy()
+
+
+@compiled
+def choose_by_bits(codes, wanted):
+    """The same where the types that are wanted are bits of one word."""
+    bits = 0
+    for code in range(len(wanted)):
+        bits |= np.int64(wanted[code]) << code
+    count = 0
+    for row in range(len(codes)):
+        count += (bits >> np.int64(codes[row])) & 1
+    rows = np.empty(count + 1, np.int64)
+    found = pointer(rows.ctypes.data)
+    count = 0
+    for row in range(len(codes)):
+        found[count] = row
+        count += (bits >> np.int64(codes[row])) & 1
+    return rows[:count]
 
 
 @compiled

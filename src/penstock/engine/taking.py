@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.compiled import compiled, inlined
-from penstock.engine.pointers import pointer, prefetch, put_word, word_at
+from penstock.engine.pointers import byte_at, pointer, prefetch, put_word, word_at
 
 WORD = 8
 AHEAD = 16
@@ -36,10 +36,11 @@ def copy_texts(alone, rows, where, bounds, data, ends, out):
 
     Where these are all texts, in order, each is written as whole words: the next one overwrites what is too much.
     """
-    source, target, size = data.ctypes.data, out.ctypes.data, data.shape[0]
-    for number in range(rows.shape[0]):
-        ask_ahead(number, rows, bounds, source)
-        begin, end = np.int64(bounds[rows[number]]), np.int64(bounds[rows[number] + 1])
+    source, target, size, edges = data.ctypes.data, out.ctypes.data, data.shape[0], bounds.ctypes.data
+    last = rows.shape[0] - 1
+    for number in range(last + 1):
+        ask_ahead(rows[min(number + AHEAD, last)], rows[min(number + 2 * AHEAD, last)], edges, source)
+        begin, end = text_of(rows[number], edges)
         to = np.int64(ends[where[number]])
         spare = WORD - 1 if alone and end + WORD <= size else 0
         while begin + WORD <= end + spare:
@@ -55,12 +56,13 @@ def copy_texts(alone, rows, where, bounds, data, ends, out):
 @compiled
 def are_in_order(hi, lo, offsets, leaves):
     """Whether composites stand in the order of results: by the ends of their stamps, then by their leaves."""
+    bounds, events = pointer(offsets.ctypes.data), pointer(leaves.ctypes.data)
     for row in range(1, hi.shape[0]):
         if hi[row] > hi[row - 1]:
             continue
         if hi[row] < hi[row - 1] or lo[row] < lo[row - 1]:
             return False
-        if lo[row] == lo[row - 1] and not are_before(row, offsets, leaves):
+        if lo[row] == lo[row - 1] and not are_before(row, bounds, events):
             return False
     return True
 
@@ -84,32 +86,41 @@ def stand_in_order(rows, instants, bounds, data):
 
     So there are neither ties between these rows, nor are any of them repeated.
     """
-    address, size, count = data.ctypes.data, data.shape[0], rows.shape[0]
-    for number in range(1, count):
-        ask_ahead(number, rows, bounds, address)
-        prefetch(pointer(instants.ctypes.data), rows[min(number + 2 * AHEAD, count - 1)])
-        row, before = rows[number], rows[number - 1]
-        if instants[row] <= instants[before]:
+    address, size, edges, last = data.ctypes.data, data.shape[0], bounds.ctypes.data, rows.shape[0] - 1
+    ends = pointer(instants.ctypes.data)
+    if last < 0:
+        return True
+    before, (begin, end) = instants[rows[0]], text_of(rows[0], edges)
+    for number in range(1, last + 1):
+        further = rows[min(number + 2 * AHEAD, last)]
+        ask_ahead(rows[min(number + AHEAD, last)], further, edges, address)
+        prefetch(ends, further)
+        instant, (begins, stops) = instants[rows[number]], text_of(rows[number], edges)
+        if instant <= before or stops - begins < end - begin:
             return False
-        length = bounds[row + 1] - bounds[row]
-        shorter = bounds[before + 1] - bounds[before]
-        if length < shorter:
+        if stops - begins == end - begin and not is_after(begins, begin, stops - begins, address, size):
             return False
-        if length == shorter and not is_after(bounds[row], bounds[before], length, address, size, data):
-            return False
+        before, begin, end = instant, begins, stops
     return True
 
 
 @inlined
-def ask_ahead(number, rows, bounds, address):
-    """Asks for the texts of rows to come, which are all over the place: where they are, and a little later for them."""
-    last = rows.shape[0] - 1
-    prefetch(pointer(bounds.ctypes.data + 4 * rows[min(number + 2 * AHEAD, last)]), 0)
-    prefetch(pointer(address + np.int64(bounds[rows[min(number + AHEAD, last)]])), 0)
+def text_of(row, edges):
+    """Where a text begins and ends; ``edges`` is the address of the places where texts begin."""
+    both = word_at(edges + 4 * row)
+    return np.int64(both & np.uint64(0xFFFFFFFF)), np.int64(both >> np.uint64(32))
+
+
+@inlined
+def ask_ahead(soon, later, edges, address):
+    """Asks for the texts of two rows to come, which are all over the place: where one is, and for one itself."""
+    prefetch(pointer(edges + 4 * later), 0)
+    begin, _ = text_of(soon, edges)
+    prefetch(pointer(address + begin), 0)
 
 
 @compiled
-def is_after(one, other, length, address, size, data):
+def is_after(one, other, length, address, size):
     """Whether the bytes from one place on are after as many from another."""
     for start in range(0, length, WORD):
         end = min(start + WORD, length)
@@ -122,8 +133,9 @@ def is_after(one, other, length, address, size, data):
                 return turned(first) > turned(second)
             continue
         for place in range(start, end):
-            if data[one + place] != data[other + place]:
-                return data[one + place] > data[other + place]
+            first, second = byte_at(address + one + place), byte_at(address + other + place)
+            if first != second:
+                return first > second
     return False
 
 
