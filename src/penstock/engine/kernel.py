@@ -364,6 +364,16 @@ def look_back(first_instance, last_instance, count, layout, memory, places, part
                     break
 
 
+@inlined
+def due(run, timer, at, L, M):
+    """The timer of a run that fires at the place of this one; -1 for none. In rounds of a loop they are one timer."""
+    orders = L[m.HEAD][m.TIMER_ORDER]
+    for other in range(L[m.HEAD][m.TIMERS]):
+        if L[m.HEAD][orders + other] == L[m.HEAD][orders + timer] and of_clock(run, other, L, M) == at:
+            return other
+    return -1
+
+
 @compiled
 def fire(instance, timer, at, L, M, X):
     """A timer's place, for one instance."""
@@ -374,13 +384,14 @@ def fire(instance, timer, at, L, M, X):
     run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
     while run >= 0:
         following = of_run(run, m.NEXT, M)
-        if of_clock(run, timer, L, M) == at:
+        own = due(run, timer, at, L, M)
+        if own >= 0:
             reason = over(run, at, L, M)
             if reason:
                 give_up(run, reason, following, at, instance, L, M)
             else:
                 gone_on, allowed = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.ALLOWED]
-                outcome = tick(run, timer, at, instance, -1 - timer, L, M, X)
+                outcome = tick(run, own, at, instance, -1 - timer, L, M, X)
                 leave(run, outcome, gone_on, allowed, following, at, instance, L, M)
         else:
             stay(run, following, at, instance, L, M)

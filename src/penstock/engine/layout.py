@@ -44,12 +44,14 @@ class Layout:
         sets, guards = len(self.tables[m.SET_CODE]), len(self.tables[m.GUARD_CODE])
         asks = guards or counts[m.SELECTS] or counts[m.PLAIN_SETS] != (1 << sets) - 1
         is_distinct = counts[m.DISTINCT_RUNS] and not counts[m.HAS_SIDES]
+        orders = self.tables[m.TIMER_ORDER]
         return int(
             not asks
             and counts[m.AGE] < 0
             and bool(is_distinct)
             and counts[m.CONTEXT] == m.CONTINUOUS
             and not counts[m.REPORTS]
+            and len(set(orders)) == len(orders)
         )
 
 

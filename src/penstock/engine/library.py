@@ -29,12 +29,13 @@ from penstock.languages.core.parser import parse_syntax
 from penstock.languages.core.printer import print_pattern
 
 MANIFEST = "manifest"
+_PAGE = "page "
 _COMMON = np.zeros(1, np.int64)
 
 
 def page_name(definition: int, number: int) -> str:
     """The name of a page in a store."""
-    return f"page {definition} {number}"
+    return f"{_PAGE}{definition} {number}"
 
 
 class Library:
@@ -191,12 +192,12 @@ class Library:
     def write(self, store: MutableMapping[str, bytes]) -> list[str]:
         """Puts the state into a store; into the one that it was read from or written to last, only what has changed.
 
-        Returns the names that were written.
+        Pages of another state that a store has go. Returns the names that were written.
         """
         if store is not self.store:
             self.everything()
             self.directories = self._nothing()
-            self._old = []
+            self._old = [name for name in store if name.startswith(_PAGE)]
         for number, definition in enumerate(self.engine.engines):
             self.engine.symbols[number].keep(definition.compacted())
         keep_needed(self.engine.events, self.engine.stores, self.engine.symbols)
