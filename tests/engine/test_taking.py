@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.detection.ordering import rows_in_order
+from penstock.engine.sorting import rows_in_order
 from penstock.engine.taking import are_in_order, stand_in_order
 from penstock.engine.texts import flat, taken_texts
 

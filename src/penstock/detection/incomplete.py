@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 from penstock.detection.composites import Composites
 from penstock.detection.gathering import Gathering
 from penstock.detection.kinds import Kinds
-from penstock.detection.ordering import rows_in_order
 from penstock.detection.parts import PartWriter
 from penstock.detection.selection import Selection
 from penstock.engine import composed
 from penstock.engine.found import Found, FoundDefinition
 from penstock.engine.kept import Ints, joined
 from penstock.engine.memory import REASONS
+from penstock.engine.sorting import rows_in_order
 from penstock.engine.texts import Words
 from penstock.events.table import TIME
 

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from penstock.detection.columns import MIXED
 from penstock.detection.json_columns import json_column
-from penstock.detection.ordering import Ints, Ordering, rows_in_order
-from penstock.engine.memory import REASONS
+from penstock.engine.memory import REASONS, Ints
+from penstock.engine.sorting import Ordering, rows_in_order
 
 _WORDS = 3
 """An id has so many words of eight characters."""

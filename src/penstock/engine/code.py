@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from penstock.algebra import conditions as c
 from penstock.engine import vm
 from penstock.errors import PatternError
+from penstock.filters.like import ANY_TEXT, like_pieces
 
 COMPARISONS = {
     "=": vm.EQUAL,
@@ -129,7 +131,7 @@ class Code:
         return depth
 
     def _write_like(self, like: c.Like) -> int:
-        """A LIKE is asked of the event when it is read, as a column of its own, and remembered."""
+        """A LIKE is asked of an event when it is read, as a column of its own, and remembered; of others, here."""
         match like.value:
             case c.Attribute() as attribute:
                 self._emit(vm.COLUMN, self._column(c.Like(attribute, like.pattern, like.escape)))
@@ -139,13 +141,23 @@ class Code:
             case c.Aggregate(function=("first" | "last") as function, label=label, attribute=str(name)):
                 column = self._column(c.Like(c.Attribute(name), like.pattern, like.escape))
                 self._emit(AGGREGATES[function], self.labels.index(label), column)
-            case _:
-                raise PatternError(
-                    "LIKE beside labels or parameters needs an attribute on its left",
-                    hint="write x.name LIKE 'a%' or first(x.name) LIKE 'a%'",
-                )
+            case value:
+                depth = self._write(value)
+                pieces = list(_pieces_of(like))
+                self._emit(vm.LIKE, len(pieces))
+                self.rows += pieces
+                return depth
         return 1
 
     def table(self) -> NDArray[np.int64]:
         """The code as the kernel takes it."""
         return np.array(self.rows or [(0, 0, 0)], np.int64).reshape(-1, 3)
+
+
+def _pieces_of(like: c.Like) -> Iterator[tuple[int, int, int]]:
+    """A pattern as rows of code: bytes, and wildcards."""
+    for character, is_wild in like_pieces(like.pattern, like.escape):
+        if is_wild:
+            yield vm.PIECE, vm.ANY_TEXT if character == ANY_TEXT else vm.ANY_CHARACTER, 0
+        else:
+            yield from ((vm.PIECE, byte, 0) for byte in character.encode())

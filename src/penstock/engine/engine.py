@@ -19,9 +19,11 @@ from penstock.engine.division import WHOLE, Division
 from penstock.engine.found import Found, FoundDefinition, Incomplete
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
+from penstock.engine.sorting import rows_in_order
 from penstock.engine.store import Symbols, join_tables, keep_needed
 from penstock.engine.symbols import EVENT, TIMER, Keys, Piece
 from penstock.engine.tables import pieces_of
+from penstock.engine.taking import are_in_order
 from penstock.engine.texts import Texts
 from penstock.engine.values import Pool
 from penstock.events.found import Composite
@@ -200,12 +202,18 @@ class Engine:
         return symbols
 
     def _composed(self, number: int, completed: Completed) -> list[Met]:
-        """Keeps the composites that a definition made; returns them as what later definitions meet."""
+        """Keeps the composites that a definition made; returns them as what later definitions meet.
+
+        Those of one place are met in the order of results.
+        """
         engine, store, made = self.engines[number], self.stores[number], completed.made
         owners, rows = self.symbols[number].of(made.symbols)
         fresh = self.composers[number].compose(made, engine.instances, owners, rows)
         once = self._once(number, fresh)
         fresh = fresh if once is None else fresh.take(once)
+        if self.used[number] and not are_in_order(fresh.hi, fresh.lo, fresh.leaf_offsets, fresh.leaves):
+            order = rows_in_order((fresh.hi, fresh.lo), fresh.leaf_offsets, fresh.leaves, [])
+            once, fresh = order if once is None else once[order], fresh.take(order)
         start = store.end
         store.add(fresh)
         if self.division.publishes:

@@ -56,28 +56,20 @@ def copy_texts(alone, rows, where, bounds, data, ends, out):
 @compiled
 def are_in_order(hi, lo, offsets, leaves):
     """Whether composites stand in the order of results: by the ends of their stamps, then by their leaves."""
-    bounds, events = pointer(offsets.ctypes.data), pointer(leaves.ctypes.data)
     for row in range(1, hi.shape[0]):
         if hi[row] > hi[row - 1]:
             continue
         if hi[row] < hi[row - 1] or lo[row] < lo[row - 1]:
             return False
-        if lo[row] == lo[row - 1] and not are_before(row, bounds, events):
+        if lo[row] > lo[row - 1]:
+            continue
+        first, second, last = offsets[row - 1], offsets[row], offsets[row + 1]
+        while first < offsets[row] and second < last and leaves[first] == leaves[second]:
+            first += 1
+            second += 1
+        if second == last or (first < offsets[row] and leaves[first] > leaves[second]):
             return False
     return True
-
-
-@compiled
-def are_before(row, offsets, leaves):
-    """Whether the leaves before a row's come before them."""
-    first, second, last = offsets[row - 1], offsets[row], offsets[row + 1]
-    middle = second
-    while first < middle and second < last:
-        if leaves[first] != leaves[second]:
-            return leaves[first] < leaves[second]
-        first += 1
-        second += 1
-    return first == middle and second < last
 
 
 @compiled

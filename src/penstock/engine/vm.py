@@ -41,8 +41,12 @@ NULL, BOOLEAN, INTEGER, FLOAT, TEXT, TIME = range(6)
     OR,
     NOT,
     IS_NULL,
-) = range(26)
+    LIKE,
+    PIECE,
+) = range(28)
 
+ANY_TEXT, ANY_CHARACTER = 256, 257
+"""Pieces of a LIKE that are no bytes."""
 STACK = 64
 UNKNOWN = 2
 """Truths are 0, 1 and this."""
@@ -74,6 +78,39 @@ def compare_values(kind_a, bits_a, kind_b, bits_b, X):
         i += 1
         j += 1
     return -1 if i == i_end else 1
+
+
+@compiled
+def is_like(text, first, last, L, X):
+    """Whether a text of the pool matches the pieces of a LIKE, which are these rows of code."""
+    at, end = pointer(X[m.POOL_OFFSETS])[text], pointer(X[m.POOL_OFFSETS])[text + 1]
+    letters = pointer(X[m.POOL_BYTES])
+    piece, again, since = first, -1, at
+    while at < end:
+        wanted = L[m.HEAD][L[m.HEAD][m.CODE] + 3 * piece + 1] if piece < last else -1
+        if wanted == ANY_TEXT:
+            piece += 1
+            again, since = piece, at
+        elif wanted == ANY_CHARACTER or wanted == letters[at]:
+            at = next_character(at, end, letters) if wanted == ANY_CHARACTER else at + 1
+            piece += 1
+        elif again >= 0:
+            since = next_character(since, end, letters)
+            piece, at = again, since
+        else:
+            return False
+    while piece < last and L[m.HEAD][L[m.HEAD][m.CODE] + 3 * piece + 1] == ANY_TEXT:
+        piece += 1
+    return piece == last
+
+
+@inlined
+def next_character(at, end, letters):
+    """Where the next character of a text begins."""
+    at += 1
+    while at < end and letters[at] & 0xC0 == 0x80:
+        at += 1
+    return at
 
 
 @inlined
@@ -244,5 +281,9 @@ def evaluate(start, end, symbol, head, instance, L, M, X, out):
         elif op == IS_NULL:
             bits[top] = 1 if kinds[top] == NULL else 0
             kinds[top] = BOOLEAN
+        elif op == LIKE:
+            if kinds[top] == TEXT:
+                bits[top] = 1 if is_like(bits[top], at + 1, at + 1 + a, L, X) else 0
+            kinds[top] = BOOLEAN if kinds[top] == TEXT else NULL
     out[0], out[1] = kinds[top], bits[top]
     return bits[top] if kinds[top] == BOOLEAN else UNKNOWN

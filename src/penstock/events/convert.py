@@ -114,8 +114,9 @@ def as_names(name: str, column: pa.Array) -> pa.DictionaryArray:
     if pa.types.is_dictionary(column.type) and not column.null_count and len(column.dictionary) <= len(column):
         names = as_text(name, column.dictionary)
         if not names.null_count and len(names.unique()) == len(names):
-            same = column.type == NAME
-            return column if same else pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), names)
+            if column.type == NAME:
+                return column
+            return pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), names, safe=False)
     return as_text(name, column).fill_null("").dictionary_encode()
 
 

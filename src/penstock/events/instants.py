@@ -145,7 +145,8 @@ def _integers(values: Ints, unit: str | None) -> Instants:
 
 def _in_range(down: Ints, up: Ints, given: npt.NDArray[Any]) -> Instants:
     bad: dict[int, DataError] = {}
-    if not len(down) or (down.min() >= EARLIEST and up.max() <= LATEST):
+    ends = pc.min_max(pa.array(down)).as_py() if down is up else {"min": down.min(initial=0), "max": up.max(initial=0)}
+    if not len(down) or (ends["min"] >= EARLIEST and ends["max"] <= LATEST):
         return Instants(down, up, bad)
     for row in np.flatnonzero((down < EARLIEST) | (up > LATEST)).tolist():
         try:

@@ -255,7 +255,7 @@ def constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
     zeros = _zeros(length)
     if pa.types.is_dictionary(kind):
         indices = pa.Array.from_buffers(pa.int32(), length, [None, zeros], null_count=0)
-        return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()))
+        return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()), safe=False)
     if value is None and pa.types.is_list(kind):
         inside = [pa.array([], kind.value_type)]
         return pa.Array.from_buffers(kind, length, [zeros, zeros], null_count=length, children=inside)
