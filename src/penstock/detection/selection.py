@@ -15,7 +15,6 @@ from penstock.detection.ordering import leaf_ranks, output_order
 from penstock.engine.composed import Composed, has_parts, labels_of
 from penstock.engine.found import Found, FoundDefinition
 from penstock.engine.kept import Ints, joined, ranges
-from penstock.engine.taking import are_in_order
 from penstock.engine.texts import Values
 from penstock.events.table import TIME, constant
 
@@ -40,8 +39,7 @@ class Selection:
         """Whether the composites stand in the order of results as they were found, which most do."""
         if len(self.definitions) != 1:
             return not self.definitions
-        one = self.definitions[0].composites
-        return bool(are_in_order(one.hi, one.lo, one.leaf_offsets, one.leaves))
+        return self.definitions[0].composites.is_in_order
 
     @cached_property
     def order(self) -> Ints:

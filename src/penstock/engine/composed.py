@@ -15,6 +15,7 @@ from penstock.engine.hashes import hash_composites, hash_composites_as_parts
 from penstock.engine.kept import Ints, Kept, by_owner, joined, ranges
 from penstock.engine.keys import Instances
 from penstock.engine.runner import Made
+from penstock.engine.taking import are_in_order
 from penstock.engine.texts import Lanes, Texts, Values, Words, put_hashes, source_starts
 from penstock.events.digest import DIGITS, START, absorbed, text_lanes
 from penstock.events.found import labels_lanes
@@ -53,6 +54,11 @@ class Composed:
     def is_flat(self) -> bool:
         """Whether all parts are rows of the input."""
         return self.leaves is self.rows
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether the composites stand in the order of results."""
+        return bool(are_in_order(self.hi, self.lo, self.leaf_offsets, self.leaves))
 
     def take(self, indices: Ints) -> Composed:
         """Some of the composites."""

@@ -23,7 +23,6 @@ from penstock.engine.sorting import rows_in_order
 from penstock.engine.store import Symbols, join_tables, keep_needed
 from penstock.engine.symbols import EVENT, TIMER, Keys, Piece
 from penstock.engine.tables import pieces_of
-from penstock.engine.taking import are_in_order
 from penstock.engine.texts import Texts
 from penstock.engine.values import Pool
 from penstock.events.found import Composite
@@ -211,7 +210,7 @@ class Engine:
         fresh = self.composers[number].compose(made, engine.instances, owners, rows)
         once = self._once(number, fresh)
         fresh = fresh if once is None else fresh.take(once)
-        if self.used[number] and not are_in_order(fresh.hi, fresh.lo, fresh.leaf_offsets, fresh.leaves):
+        if self.used[number] and not fresh.is_in_order:
             order = rows_in_order((fresh.hi, fresh.lo), fresh.leaf_offsets, fresh.leaves, [])
             once, fresh = order if once is None else once[order], fresh.take(order)
         start = store.end

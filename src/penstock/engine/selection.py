@@ -27,15 +27,15 @@ def choose(codes, wanted):
 @compiled
 def choose_by_bits(codes, wanted):
     """The same where the types that are wanted are bits of one word."""
-    bits = 0
+    bits = np.int64(0)
     for code in range(len(wanted)):
         bits |= np.int64(wanted[code]) << code
-    count = 0
+    count = np.int64(0)
     for row in range(len(codes)):
         count += (bits >> np.int64(codes[row])) & 1
     rows = np.empty(count + 1, np.int64)
     found = pointer(rows.ctypes.data)
-    count = 0
+    count = np.int64(0)
     for row in range(len(codes)):
         found[count] = row
         count += (bits >> np.int64(codes[row])) & 1

@@ -21,7 +21,7 @@ def unite(layout, memory, values):
     for row in range(counts[m.TAKEN], counts[m.MADE_COUNT]):
         bucket = M[m.MADE][row * m.MADE_WIDTH + m.MADE_HASH] & (counts[m.MADE_ROOM] - 1)
         M[m.MADE][bucket * m.MADE_WIDTH + m.MADE_BUCKET] = 0
-    for row in range(counts[m.SINCE], counts[m.TAKEN]):
+    for row in range(counts[m.TAKEN]):
         link_made(row, M)
     first = kept = counts[m.TAKEN]
     since, instant = counts[m.SINCE], 0
