@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.engine.texts import flat
-from penstock.events.table import EventTable
+from penstock.events.table import EventTable, absent, make_table
 from penstock.events.texts import Words, hashed
 from penstock.ordering.gathering import gathered
 from penstock.ordering.kernel import hash_names
-from penstock.ordering.places import Ints, Place, compacted, times
+from penstock.ordering.places import KEYS, Ints, Place, compacted, times
 
 
 class Batch:
@@ -74,6 +74,13 @@ class Batch:
     def known(self) -> Words:
         """These hashes, sorted: who is not among them is not in the batch."""
         return np.sort(self.names)
+
+    def only_names(self) -> Batch:
+        """The same events with nothing but what is compared of names and places."""
+        columns = {name: self.table.field(name) for name in KEYS}
+        some = Batch(make_table(columns | {"type": absent("type", len(self))}, {}), self.came)
+        some.names, some.known = self.names, self.known
+        return some
 
     def take(self, rows: Ints) -> Batch:
         """Some of the events, with nothing of the others."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from penstock.ordering.meeting import Met
 from penstock.ordering.places import NEVER, Ints
@@ -213,7 +214,7 @@ class Estimates:
             self.columns = {name: np.concatenate([column, np.zeros(more)]) for name, column in self.columns.items()}
 
 
-def _leading(codes: Ints, came: Ints, ends: Ints) -> Ints:
+def _leading(codes: NDArray[np.integer], came: Ints, ends: Ints) -> Ints:
     """The rows of events that waited behind no other: of those of one source that came together, the first."""
     order = np.lexsort((ends, came, codes))
     fresh = np.ones(len(order), bool)

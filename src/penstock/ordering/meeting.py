@@ -28,7 +28,7 @@ class Met:
     """
 
     sources: Ints
-    codes: Ints | NDArray[np.int32]
+    codes: NDArray[np.integer]
     ends: Ints
     came: Ints
     counts: Ints
@@ -47,7 +47,7 @@ class Met:
         if not (self.first <= self.before).any():
             return None
         before = self.before[self.codes]
-        earlier = self.ends < before
+        earlier: NDArray[np.bool_] = self.ends < before
         tied = np.flatnonzero(self.ends == before)
         earlier[tied] = beginnings[tied] < self.begun[self.codes[tied]]
         return earlier

@@ -275,7 +275,7 @@ class Ordering:
         self, run: Run, met: Met, disordered: NDArray[np.bool_] | None
     ) -> tuple[Run, Late, NDArray[np.bool_]]:
         """The run without what is late, and without what was consumed at the very last place."""
-        behind, repeated = self._past(run.batch)
+        behind, repeated = self._past(run)
         self.counts["duplicate"] += int(np.count_nonzero(repeated))
         late, gone = _NONE_LATE, repeated
         if self.on_arrival:
@@ -287,14 +287,14 @@ class Ordering:
             self.counts["late"] += len(late)
         return (run.where(~gone[run.rows]) if gone.any() else run), late, behind
 
-    def _past(self, batch: Batch) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _past(self, run: Run) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which rows are behind what was consumed or fired, and which were consumed at the very last place."""
-        table = batch.table
-        side = compared(table, self.frontier)
-        behind, repeated = side == BEHIND, np.zeros(len(batch), bool)
-        if not self.on_arrival:
-            behind |= batch.ends < self.progress
-        here = np.flatnonzero(side == THERE)
+        table = run.table
+        behind, repeated = np.zeros((2, len(run.batch)), bool)
+        rows = run.rows[: np.searchsorted(run.ends, max(self.frontier.hi, self.progress), side="right")]
+        side = compared(table, self.frontier, rows)
+        behind[rows] = side == BEHIND if self.on_arrival else (side == BEHIND) | (run.ends[: len(rows)] < self.progress)
+        here = rows[side == THERE]
         if len(here):
             ids, counters = (table.field(name).take(pa.array(here)).to_pylist() for name in ("id", "seq"))
             repeated[here] = [one in self.there for one in ids]
@@ -328,8 +328,7 @@ class Ordering:
         if not self.on_arrival:
             self.held.add(run)
             return run
-        names = Batch(EventTable(run.table.fields, NOTHING.attributes), run.batch.came)
-        self.held.add(Run(names, run.rows, run.ends))
+        self.held.add(Run(run.batch.only_names(), run.rows, run.ends))
         self.held.settle()
         most = min(self.limit, MOST_REMEMBERED)
         if len(self.held) > most:
