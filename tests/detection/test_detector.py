@@ -18,6 +18,7 @@ from penstock.languages.core.printer import print_pattern
 from penstock.testing.strategies import choices, meaningful_patterns, traces
 
 PAIR = "[A(k = $k)] ; [B(k = $k)]"
+NESTED = "Pair := [A(k = $k)] ; [B(k = $k)]\n[Pair(k = $k)] ; [C(k = $k)]"
 ABSENT = "([A(k = $k)], [T in {T, B(k = $k)}]){T = 5 us}"
 
 
@@ -112,6 +113,10 @@ def test_events_that_say_when_they_came_tell_the_time() -> None:
         ("[A(k = $k)] ; [B(k = $k)] ; [A(k = $k)]", [("A", 1), ("B", 5), ("B", 3), ("A", 9)], 1),  # given afterwards
         (ABSENT, [("A", 1), ("C", 9), ("B", 3)], 1),  # the timer had fired
         (ABSENT, [("A", 1), ("B", 3), ("C", 9)], 0),
+        (NESTED, [("A", 1), ("B", 5), ("C", 9), ("B", 3)], 2),  # the part, and what it is a part of
+        (NESTED, [("A", 1), ("B", 5), ("B", 3), ("C", 9)], 2),  # the part was in doubt before
+        (NESTED, [("A", 1), ("B", 5), ("C", 9), ("C", 7)], 1),  # only the whole
+        (NESTED, [("A", 1), ("B", 5), ("C", 9), ("D", 3)], 0),
     ],
 )
 def test_best_effort_counts_composites_that_ordered_input_may_have_changed(

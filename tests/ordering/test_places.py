@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from penstock.events.event import Event
 from penstock.ordering.lowest import Lowest
-from penstock.ordering.places import FAR, Place, compared, weak_order
+from penstock.ordering.places import FAR, Place, compared, rising, weak_order
 from penstock.testing.strategies import traces
 from tests.ordering.conftest import rows
 
@@ -14,16 +14,15 @@ from tests.ordering.conftest import rows
 @given(trace=traces(most=12))
 def test_rows_are_put_into_the_weak_order(trace: list[Event]) -> None:
     table = rows(trace)
-    ordered = table.take(weak_order(table)).to_events()
+    ordered = table.take(weak_order(table)[0]).to_events()
     assert [one.weak_key for one in ordered] == sorted(one.weak_key for one in trace)
 
 
-@given(trace=traces(most=12), data=st.data())
-def test_chosen_rows_are_put_into_the_weak_order(trace: list[Event], data: st.DataObject) -> None:
-    table = rows(trace)
-    some = np.array(data.draw(st.permutations(range(len(trace)))), np.int64)[: len(trace) // 2]
-    ordered = table.take(weak_order(table, some)).to_events()
-    assert [one.weak_key for one in ordered] == sorted(trace[row].weak_key for row in some)
+@given(instants=st.lists(st.integers(-5, 5) | st.integers(-(2**63), 2**63 - 1), min_size=1))
+def test_instants_rise_and_equal_ones_stay_in_their_order(instants: list[int]) -> None:
+    rows, values = rising(np.array(instants))
+    assert rows.tolist() == sorted(range(len(instants)), key=lambda row: instants[row])
+    assert values.tolist() == sorted(instants)
 
 
 @given(trace=traces(most=12), place=traces(most=1))

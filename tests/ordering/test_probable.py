@@ -97,6 +97,30 @@ def test_what_is_usual_follows_a_change() -> None:
     assert estimates.usual(sources.current())[0] == pytest.approx(900_000, rel=0.1)
 
 
+def test_what_is_usual_of_the_rate_follows_a_change() -> None:
+    stage = Ordering(probabilistic(0.9))
+    for at in [*range(1, 100), *range(100, 4000, 20)]:
+        fed(stage, f'a@{at}"s"', arrival=at + 0.05)
+    assert hasattr(stage.rule, "estimates")
+    [rate] = stage.rule.estimates.outlook(stage.sources, stage.now).rates.tolist()
+    assert rate * SECOND == pytest.approx(1 / 20, rel=0.1)
+
+
+def test_the_probability_that_nothing_is_under_way_is_the_product_over_sources() -> None:
+    def under_way(*names: str) -> float:
+        stage = Ordering(probabilistic(0.9))
+        for at in range(1, 50):
+            for name in names:
+                fed(stage, f'a@{at}"{name}"', arrival=at + 0.05)
+        assert hasattr(stage.rule, "estimates")
+        outlook: float = stage.rule.estimates.outlook(stage.sources, 50_060_000).under_way(50_000_000)
+        return np.exp(-outlook)
+
+    assert under_way("s") < 1
+    # They share what is known of tails, so that they are a little surer together.
+    assert under_way("s", "t") == pytest.approx(under_way("s") * under_way("t"), rel=0.05)
+
+
 def test_a_clock_that_is_ahead_is_a_delay_below_nothing() -> None:
     estimates, sources = estimates_of([-300 * SECOND] * 50)
     assert estimates.usual(sources.current())[0] == pytest.approx(-300 * SECOND)

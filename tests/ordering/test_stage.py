@@ -114,6 +114,16 @@ def test_a_number_that_is_given_again_knows_nothing_of_its_last_source() -> None
     assert (new.shown, new.heard, new.events) == (None, None, 0)
 
 
+def test_a_source_that_left_is_known_again_from_its_next_event() -> None:
+    stage = Ordering(guaranteed(), ["s", "t"])
+    stage.leave("t", 0)
+    assert seen(fed(stage, 'a@5"s"')) == ["A5"]
+    ready = fed(stage, 'b@3"t"')
+    assert (named(ready.late.table), ready.late.reason) == (["B3"], [UNKNOWN_SOURCE])
+    assert seen(fed(stage, 'c@9"s"')) == []
+    assert stage.status().holding == ("t",)
+
+
 def test_when_all_sources_have_left_nothing_is_waited_for() -> None:
     stage = Ordering(guaranteed(), ["s", "t"])
     fed(stage, 'a@5"s"')

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from penstock.testing.delays import Constant, Exponential
-from penstock.testing.simulator import SECOND, Delivery, Route, SimulatedSource, simulate
+from penstock.testing.simulator import SECOND, Delivery, Heartbeat, Heartbeats, Route, SimulatedSource, simulate
 
 
 def one(seconds: float = 100, seed: int = 1, **options: object) -> Delivery:
@@ -78,3 +78,33 @@ def test_what_comes_within_a_tick_comes_together() -> None:
     assert [arrival.at for arrival in arrivals] == [n * SECOND for n in range(1, 101)]
     assert sum(len(arrival.table) for arrival in arrivals) == len(delivery.rows)
     assert sum(len(arrival.heartbeats) for arrival in arrivals) == len(delivery.beats)
+
+
+def test_events_are_columns_with_the_types_of_each_source() -> None:
+    sources = [SimulatedSource("a", rate=9, types=("X", "A")), SimulatedSource("b", rate=9, types=("A", "Y", "Z"))]
+    events = simulate(sources, 50, seed=2).sent.table.to_events()
+    for source in sources:
+        assert {event.type for event in events if event.source == source.name} == set(source.types)
+        ids = [event.id for event in events if event.source == source.name]
+        assert ids == [str(number) for number in range(len(ids))]
+
+
+def test_all_that_arrives_is_one_table_in_the_order_of_arrival() -> None:
+    delivery = one(route=Route(Exponential(SECOND), loss=0.1, duplication=0.1, reordering=0.1), heartbeat=SECOND)
+    arrived = delivery.arrived()
+    assert arrived.field("arrival").to_pylist() == delivery.came.tolist() == sorted(delivery.came.tolist())
+    batches = [arrival.table for arrival in delivery.arrivals(SECOND)]
+    assert arrived.field("id").to_pylist() == [id for table in batches for id in table.field("id").to_pylist()]
+
+
+def test_heartbeats_are_columns_and_read_like_objects() -> None:
+    said = one(heartbeat=SECOND // 20, clock=7).sent
+    assert isinstance(said.heartbeats, Heartbeats)
+    assert (said.heartbeats.at == said.heartbeats_sent + 7).all()
+    assert list(said.heartbeats)[:1] == [Heartbeat("a", int(said.heartbeats_sent[0]) + 7)]
+    assert Heartbeats.of(list(said.heartbeats)).at.tolist() == said.heartbeats.at.tolist()
+    assert said.heartbeats[1:3].take(np.array([1])) == (said.heartbeats[2],)
+
+
+def test_no_sources_send_nothing() -> None:
+    assert list(simulate([], 10, seed=1).arrivals()) == []

@@ -18,7 +18,7 @@ from penstock.bench.streams import Stream
 from penstock.command.benchmarking import folder_for
 from penstock.command.progress import Bar, progress_bar
 from penstock.command.writing import output, say, styled
-from penstock.engine.prepare import prepare
+from penstock.detection.prepare import prepare
 from penstock.errors import PenstockError
 from penstock.spark.session import SETTINGS, session
 

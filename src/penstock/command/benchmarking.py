@@ -21,8 +21,8 @@ from penstock.command.complaints import OutputError, note
 from penstock.command.pictures import beside
 from penstock.command.progress import Bar, progress_bar
 from penstock.command.writing import output, say, styled
+from penstock.detection.prepare import prepare
 from penstock.engine.compiled import ANNOUNCEMENT, is_compiled
-from penstock.engine.prepare import prepare
 from penstock.errors import PenstockError
 
 

@@ -18,7 +18,7 @@ from penstock.command.complaints import OptionError, OutputError
 from penstock.command.pictures import beside
 from penstock.command.progress import progress_bar
 from penstock.command.writing import output, say, styled
-from penstock.engine.prepare import prepare
+from penstock.detection.prepare import prepare
 from penstock.errors import PenstockError
 
 

@@ -61,8 +61,8 @@ class Counters:
 
     With ``best_effort``, ``out_of_order`` events were consumed after one that comes after them, and ``doubtful`` are
     composites that ordered input may have changed: an event that their definition could have met, for the values of
-    their parameters, has its place inside them and came after they were given, or after a part that comes later.
-    Composites that ordered input would have given besides are not known.
+    their parameters, has its place inside them and came after they were given, or after a part that comes later; or
+    a part of theirs is doubtful. Composites that ordered input would have given besides are not known.
     """
 
     consumed: int

@@ -2,10 +2,12 @@
 
 A composite is in doubt if an event that its definition could have met, for the values of its parameters, has its place
 inside it and came too late for that: after the composite was given, or after a part of it that comes later. Ordered
-input would have offered the event before. It may have ended the run, or been matched in the place of another.
+input would have offered the event before. It may have ended the run, or been matched in the place of another. So is a
+composite of which a part is in doubt.
 
-What is not known: composites that ordered input would have given and that were not; what was changed in composites that
-are parts of others; and what is older than what is remembered.
+Only ordered detection beside would tell which of them it would have changed indeed, and which composites it would have
+given besides; a composite that such a missing one would have changed is not known either. Nor is what is older than
+what is remembered.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engine import vm
-from penstock.engine.composed import Composed
+from penstock.engine.composed import PRIMITIVE, Composed
 from penstock.engine.definition import DefinitionEngine
 from penstock.engine.engine import Engine
 from penstock.engine.found import Found
@@ -33,7 +35,7 @@ _ALL = np.uint64(0)
 
 @dataclass(frozen=True)
 class Places:
-    """Rows by key: instants of late events with their numbers, or composites from ``lo`` to ``hi``."""
+    """Rows by key: instants of late events with their numbers, or composites from ``lo`` to ``hi`` with theirs."""
 
     keys: Words
     lo: Ints
@@ -53,6 +55,8 @@ class Places:
         return Places(*(np.concatenate(pair)[-REMEMBERED:] for pair in pairs))
 
 
+_NO_NUMBERS: Ints = np.zeros(0, np.int64)
+_NO_PARTS: Ints = np.zeros((0, 3), np.int64)
 _NONE = Places(np.zeros(0, np.uint64), *(np.zeros(0, np.int64),) * 3)
 
 
@@ -87,6 +91,8 @@ class Doubts:
         self._engine = engine
         self._given = [_NONE] * len(engine.engines)
         self._late = [_NONE] * len(engine.engines)
+        self._doubted = [_NO_NUMBERS] * len(engine.engines)
+        self._parts = [_NO_PARTS] * len(engine.engines)
         self._columns = [
             [composer.attributes.index(name) for name in one.program.parameters]
             if not {chosen.name for chosen in one.program.selected} & set(one.program.parameters)
@@ -103,10 +109,24 @@ class Doubts:
         for number, engine in enumerate(self._engine.engines):
             chosen, keys = self._concerned(number, engine, behind)
             late = Places(keys, ends[chosen], ends[chosen], first + rows[chosen])
-            is_hit = hit(self._given[number], late)
-            self.count += int(np.count_nonzero(is_hit))
-            self._given[number] = self._given[number].where(~is_hit)
+            given = self._given[number]
+            is_hit = hit(given, late) | np.isin(given.numbers, self._with_doubted_parts(self._parts[number]))
+            self._doubt(number, given.numbers[is_hit])
+            self._given[number] = given.where(~is_hit)
             self._late[number] = self._late[number].with_more(late)
+
+    def _doubt(self, number: int, composites: Ints) -> None:
+        """Counts composites of a definition, and remembers them for those that they are parts of."""
+        self.count += len(composites)
+        self._doubted[number] = np.concatenate([self._doubted[number], composites])[-REMEMBERED:]
+
+    def _with_doubted_parts(self, parts: Ints) -> Ints:
+        """The composites with a part in doubt; a row of parts has a composite, the owner of its part, and the part."""
+        is_doubted = np.zeros(len(parts), bool)
+        for owner in np.unique(parts[:, 1]).tolist():
+            is_doubted |= (parts[:, 1] == owner) & np.isin(parts[:, 2], self._doubted[owner])
+        composites: Ints = parts[is_doubted, 0]
+        return composites
 
     def _concerned(self, number: int, engine: DefinitionEngine, table: EventTable) -> tuple[Ints, Words]:
         """The rows that are in a set of a definition, and for each the key of the instance that it concerns."""
@@ -129,13 +149,16 @@ class Doubts:
             made = definition.composites
             if not len(made):
                 continue
-            fresh = Places(self._keys(number, made), made.lo, made.hi, np.arange(len(made)))
-            known = np.ones(len(made), bool)
-            for row in np.flatnonzero(hit(fresh, self._late[number])).tolist():
+            numbers = definition.known.end - len(made) + np.arange(len(made))
+            fresh = Places(self._keys(number, made), made.lo, made.hi, numbers)
+            parts = _parts(made, numbers)
+            known = ~np.isin(numbers, self._with_doubted_parts(parts))
+            for row in np.flatnonzero(known & hit(fresh, self._late[number])).tolist():
                 if self._is_behind(fresh.where(np.array([row])), made, row, self._late[number], found.events):
                     known[row] = False
-            self.count += int(np.count_nonzero(~known))
+            self._doubt(number, numbers[~known])
             self._given[number] = self._given[number].with_more(fresh.where(known))
+            self._parts[number] = np.concatenate([self._parts[number], parts])[-REMEMBERED:]
 
     def _keys(self, number: int, made: Composed) -> Words:
         """The keys of composites, as those of events."""
@@ -159,6 +182,13 @@ class Doubts:
         inside = late.where(((late.keys == one.keys) | (late.keys == _ALL)) & (late.hi >= one.lo) & (late.hi < one.hi))
         before = leaves[:, None] < inside.numbers[None, :]
         return bool((before & (ends[:, None] > inside.hi[None, :])).any())
+
+
+def _parts(made: Composed, numbers: Ints) -> Ints:
+    """For each part of composites that is a composite itself: whose part it is, its owner, and its number there."""
+    whose = np.repeat(numbers, np.diff(made.offsets))
+    parts: Ints = np.column_stack([whose, made.owners, made.rows])[made.owners != PRIMITIVE]
+    return parts
 
 
 def hashed_keys(kinds: Ints, bits: Ints) -> Words:

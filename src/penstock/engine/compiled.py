@@ -16,7 +16,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def cache_folder() -> Path:
     """Where compiled code is kept: a folder of its own for each version of the kernel's text."""
-    texts = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    folders = (Path(__file__).parent, Path(__file__).parents[1] / "ordering")
+    texts = [path.read_bytes() for folder in folders for path in sorted(folder.glob("*.py"))]
     compiled_ones = [text for text in texts if b"@compiled" in text or b"HEADER = " in text]
     version = hashlib.sha256(b"".join(compiled_ones)).hexdigest()[:16]
     given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")

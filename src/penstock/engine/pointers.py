@@ -51,6 +51,18 @@ def word_at(typing_context, address):
 
 
 @intrinsic
+def half_word_at(typing_context, address):
+    """The four bytes at an address, as an integer."""
+
+    def generate(context, builder, signature, arguments):
+        half = builder.load(builder.inttoptr(arguments[0], ir.IntType(32).as_pointer()))
+        half.align = 1
+        return half
+
+    return types.int32(types.int64), generate
+
+
+@intrinsic
 def byte_at(typing_context, address):
     """The byte at an address."""
 

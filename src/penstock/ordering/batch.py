@@ -8,10 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.events.repeats import name_hashes
-from penstock.events.table import EventTable
-from penstock.events.texts import Words
-from penstock.ordering.places import Ints, Place, compacted, times
+from penstock.engine.texts import flat
+from penstock.events.table import EventTable, absent, make_table
+from penstock.events.texts import Words, hashed
+from penstock.ordering.gathering import gathered
+from penstock.ordering.kernel import hash_names
+from penstock.ordering.places import KEYS, Ints, Place, compacted, times
 
 
 class Batch:
@@ -63,16 +65,26 @@ class Batch:
     @cached_property
     def names(self) -> Words:
         """A hash of the source and id of each."""
-        return name_hashes(self.table.field("source"), self.table.field("id"))
+        codes, names = self.sources
+        hashes = np.empty(len(self), np.uint64)
+        hash_names(*flat(self.table.field("id")), codes, hashed(names), hashes)
+        return hashes
 
     @cached_property
     def known(self) -> Words:
         """These hashes, sorted: who is not among them is not in the batch."""
         return np.sort(self.names)
 
+    def only_names(self) -> Batch:
+        """The same events with nothing but what is compared of names and places."""
+        columns = {name: self.table.field(name) for name in KEYS}
+        some = Batch(make_table(columns | {"type": absent("type", len(self))}, {}), self.came)
+        some.names, some.known = self.names, self.known
+        return some
+
     def take(self, rows: Ints) -> Batch:
         """Some of the events, with nothing of the others."""
-        some = Batch(compacted(self.table.take(rows)), self.came[rows])
+        some = Batch(compacted(gathered([self.table], rows)), self.came[rows])
         if "names" in self.__dict__:
             some.names = self.names[rows]
         return some

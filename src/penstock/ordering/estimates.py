@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from penstock.ordering.places import FAR, NEVER, Ints
+from penstock.ordering.meeting import Met
+from penstock.ordering.places import NEVER, Ints
 from penstock.ordering.sources import Sources
 from penstock.ordering.tails import GROUPS, Floats, Tails
 
@@ -36,21 +38,6 @@ FURTHEST = 8.0
 MANY = 1 << 16
 """Of so many events that came at different times delays are learnt, and no more: the last ones."""
 COLUMNS = ("delays", "usual", "spread", "gaps", "span")
-
-
-@dataclass(frozen=True)
-class Met:
-    """Events that came: the sources met, each once, and for each event which of them it is, its end and arrival.
-
-    ``before`` and ``last`` are the ends that these sources had shown before, and have shown now.
-    """
-
-    sources: Ints
-    codes: Ints
-    ends: Ints
-    came: Ints
-    before: Ints
-    last: Ints
 
 
 @dataclass(frozen=True)
@@ -124,7 +111,8 @@ class Estimates:
 
     >>> sources, estimates = Sources(), Estimates()
     >>> numbers, at = sources.numbers(["a"]), np.arange(1, 11) * 1_000_000
-    >>> estimates.meet(Met(numbers, np.zeros(10, np.int64), at, at + 50_000, np.array([0]), at[-1:]))
+    >>> none, shown = np.zeros(1, np.int64), (at[:1], at[-1:])
+    >>> estimates.meet(Met(numbers, none.repeat(10), at, at + 50_000, none + 10, *shown, none, none, none == 1))
     >>> sources.show(numbers, at[-1:], at[-1:], at[-1:] + 50_000)
     >>> [round(estimates.outlook(sources, now).under_way(12_000_000), 2) for now in (12_010_000, 12_060_000)]
     [0.07, 0.05]
@@ -137,11 +125,9 @@ class Estimates:
 
     def meet(self, met: Met) -> None:
         """Events came: how late, and how long after those before them."""
-        first = np.full(len(met.sources), FAR)
-        np.minimum.at(first, met.codes, met.ends)
-        came = met.came[-1:]
-        if (met.came == came).all():
-            self.notice(met.sources, np.arange(len(first)), first, np.broadcast_to(came, len(first)))
+        first = met.first
+        if met.came_together():
+            self.notice(met.sources, np.arange(len(first)), first, np.broadcast_to(met.came[-1:], len(first)))
         else:
             rows = _leading(met.codes[-MANY:], met.came[-MANY:], met.ends[-MANY:]) + max(len(met.codes) - MANY, 0)
             used, codes = np.unique(met.codes[rows], return_inverse=True)
@@ -149,7 +135,7 @@ class Estimates:
         gaps, span = self.columns["gaps"], self.columns["span"]
         known = met.before > NEVER
         since = np.where(known, met.before, first)
-        gaps[met.sources] += np.bincount(met.codes, minlength=len(first)) - ~known
+        gaps[met.sources] += met.counts - ~known
         span[met.sources] += np.maximum(met.last - since, 0)
         fade = np.minimum(1.0, MEMORY / np.maximum(gaps[met.sources], 1.0))
         gaps[met.sources] *= fade
@@ -228,7 +214,7 @@ class Estimates:
             self.columns = {name: np.concatenate([column, np.zeros(more)]) for name, column in self.columns.items()}
 
 
-def _leading(codes: Ints, came: Ints, ends: Ints) -> Ints:
+def _leading(codes: NDArray[np.integer], came: Ints, ends: Ints) -> Ints:
     """The rows of events that waited behind no other: of those of one source that came together, the first."""
     order = np.lexsort((ends, came, codes))
     fresh = np.ones(len(order), bool)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from penstock.events.table import EventTable, concat
 from penstock.events.texts import Words
 from penstock.ordering.batch import Batch, same_names
-from penstock.ordering.places import AHEAD, FAR, Ints, Place, compacted, compared, weak_order
+from penstock.ordering.gathering import gathered, keys_at, places_of
+from penstock.ordering.places import AHEAD, FAR, Ints, Place, compacted, compared, rising, settle_ties, weak_order
 
 SMALL = 1024
 """A table with no more rows is not copied to be rid of those that have gone."""
@@ -39,7 +40,7 @@ class Run:
         """Its events, in order."""
         if len(self) == len(self.batch) and (len(self) == 1 or bool((self.rows[1:] > self.rows[:-1]).all())):
             return self.table
-        return self.table.take(self.rows)
+        return gathered([self.table], self.rows)
 
     def first(self, count: int) -> Run:
         """Its front."""
@@ -81,8 +82,7 @@ def run_of(batch: Batch) -> Run:
     """
     if len(batch) == 1:
         return Run(batch, _FIRST, batch.ends)
-    rows = weak_order(batch.table)
-    return Run(batch, rows, batch.ends[rows])
+    return Run(batch, *weak_order(batch.table))
 
 
 _FIRST: Ints = np.zeros(1, np.int64)
@@ -149,8 +149,7 @@ class Held:
         waited = sum(int((now - part.batch.came[part.rows]).sum()) for part in parts)  # sums of instants would not fit
         if len(parts) < 2:
             return (parts[0].events() if parts else NOTHING), waited
-        table, rows = _together(parts)
-        return table.take(rows), waited
+        return gathered([part.table for part in parts], _places(parts)[0]), waited
 
     def forget(self, count: int) -> None:
         """Lets the first events go, at least so many."""
@@ -186,22 +185,23 @@ def _settled(runs: list[Run]) -> list[Run]:
     return [*runs[:first], _merged(runs[first:])]
 
 
-def _together(runs: list[Run]) -> tuple[EventTable, Ints]:
-    """The tables of several runs as one, and its rows that are in the runs, in the weak order."""
-    lean = [run.lean() for run in runs]
-    starts = np.cumsum([0, *(len(run.batch) for run in lean)])
-    table = concat([run.table for run in lean])
-    rows = [run.rows + start for run, start in zip(lean, starts, strict=False)]
-    return table, weak_order(table, np.concatenate(rows))
+def _places(runs: list[Run]) -> tuple[Ints, Ints, Ints]:
+    """The places of several runs' rows in the weak order, their ends, and their numbers if runs follow each other."""
+    order, ends = rising(np.concatenate([run.ends for run in runs]))
+    places = places_of([run.rows for run in runs])
+    settle_ties(order, ends, lambda rows: keys_at([run.table for run in runs], places[rows]))
+    return places[order], ends, order
 
 
 def _merged(runs: list[Run]) -> Run:
     """Several runs as one."""
-    lean = [run.lean() for run in runs]
-    table, rows = _together(lean)
-    batch = Batch(compacted(table.take(rows)), np.concatenate([run.batch.came for run in lean])[rows])
-    batch.names = np.concatenate([run.batch.names for run in lean])[rows]
-    return Run(batch, np.arange(len(rows)), batch.ends)
+    places, ends, order = _places(runs)
+    came, names = (
+        np.concatenate([getattr(run.batch, name)[run.rows] for run in runs])[order] for name in ("came", "names")
+    )
+    batch = Batch(compacted(gathered([run.table for run in runs], places)), came)
+    batch.names = names
+    return Run(batch, np.arange(len(order)), ends)
 
 
 def _share(some: Words, others: Words) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ NEVER = -(2**63)
 FAR = 2**63 - 1
 """After all instants."""
 BEHIND, THERE, AHEAD = -1, 0, 1
+KEYS = ("hi", "lo", "source", "seq", "id")
+"""The fields that the weak order compares."""
 
 
 class Place(NamedTuple):
@@ -36,27 +39,51 @@ def times(table: EventTable, name: str) -> Ints:
     return np.asarray(table.field(name))
 
 
-def weak_order(table: EventTable, rows: Ints | None = None) -> Ints:
-    """Row numbers in the weak order: all, or those given.
-
-    Times alone decide for most rows; the other keys are read only where they are equal.
+def weak_order(table: EventTable) -> tuple[Ints, Ints]:
+    """Row numbers in the weak order, and the ends of these rows.
 
     >>> from penstock.events.table import make_table
     >>> fields = {"type": ["A"] * 4, "source": list("baab"), "id": list("1234"), "lo": [5, 5, 2, 1], "hi": [5, 5, 5, 3]}
-    >>> weak_order(make_table(fields, {})).tolist()
+    >>> weak_order(make_table(fields, {}))[0].tolist()
     [3, 2, 1, 0]
     """
-    ends = times(table, "hi") if rows is None else times(table, "hi")[rows]
-    if (ends[1:] > ends[:-1]).all():
-        return np.arange(len(ends)) if rows is None else rows
-    # Rows that are given are stretches in order already, which a stable sort only merges.
-    order = np.argsort(ends, kind=None if rows is None else "stable")
-    ordered = ends[order]
-    order = order if rows is None else rows[order]
-    tied = np.flatnonzero(_beside(ordered[1:] == ordered[:-1]))
-    if len(tied):
-        order[tied] = _all_keys(table, order[tied])
-    return order
+    order, ends = rising(times(table, "hi"))
+    settle_ties(order, ends, lambda rows: {name: table.field(name).take(pa.array(rows)) for name in KEYS})
+    return order, ends
+
+
+def settle_ties(order: Ints, ends: Ints, keys_of: Callable[[Ints], Mapping[str, pa.Array]]) -> None:
+    """Puts rows that are in the order of their ends into the weak order; other keys are read where ends are equal."""
+    equal = ends[1:] == ends[:-1]
+    if equal.any():
+        tied = np.flatnonzero(_beside(equal))
+        rows = order[tied]
+        order[tied] = rows[_by_keys(keys_of(rows))]
+
+
+def rising(instants: Ints) -> tuple[Ints, Ints]:
+    """The rows of instants from the earliest to the latest, and the instants so; of equal ones the first comes first.
+
+    Where an instant and its row fit into one number, numbers are sorted, which is faster than rows are.
+
+    >>> [column.tolist() for column in rising(np.array([7, 3, 7, 5]))]
+    [[1, 3, 0, 2], [3, 5, 7, 7]]
+    """
+    rows = np.arange(len(instants))
+    if (instants[1:] >= instants[:-1]).all():
+        return rows, instants
+    first, width = int(instants.min()), len(instants).bit_length()
+    if int(instants.max()) - first >= 1 << (63 - width):
+        rows = np.argsort(instants, kind="stable")
+        return rows, instants[rows]
+    numbers = instants - first
+    numbers <<= width
+    numbers |= rows
+    numbers.sort()
+    np.bitwise_and(numbers, (1 << width) - 1, out=rows)
+    numbers >>= width
+    numbers += first
+    return rows, numbers
 
 
 def _beside(equal: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -67,35 +94,28 @@ def _beside(equal: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return beside
 
 
-def _all_keys(table: EventTable, rows: Ints) -> Ints:
-    """These rows in the weak order."""
-    sources = source_ranks(table)[rows]
-    counted, counters = _counters(table, rows)
-    keys = (rows, counters, counted, sources, times(table, "lo")[rows], times(table, "hi")[rows])
+def _by_keys(columns: Mapping[str, pa.Array]) -> Ints:
+    """Rows in the weak order; those that are equal there stay in their order."""
+    counters = columns["seq"]
+    counted, counter = np.asarray(counters.is_valid()).astype(np.int64), np.asarray(counters.fill_null(0))
+    keys = (counter, counted, source_ranks(columns["source"]), np.asarray(columns["lo"]), np.asarray(columns["hi"]))
     order = np.lexsort(keys)
-    changes = np.zeros(len(rows) - 1, bool)
-    for key in keys[1:]:
+    changes = np.zeros(len(order) - 1, bool)
+    for key in keys:
         changes |= np.diff(key[order]) != 0
     tied = np.flatnonzero(_beside(~changes))
     if len(tied):
         groups = np.concatenate([[0], np.cumsum(changes)])[tied]
-        ids = table.field("id").take(pa.array(rows[order[tied]]))
+        ids = columns["id"].take(pa.array(order[tied]))
         by_id = pc.sort_indices(
             pa.table({"group": groups, "id": ids}), sort_keys=[("group", "ascending"), ("id", "ascending")]
         )
         order[tied] = order[tied][np.asarray(by_id).astype(np.int64)]
-    return rows[order]
+    return order
 
 
-def _counters(table: EventTable, rows: Ints) -> tuple[Ints, Ints]:
-    """Whether rows have a counter, and the counter."""
-    column = table.field("seq").take(pa.array(rows))
-    return np.asarray(column.is_valid()).astype(np.int64), np.asarray(column.fill_null(0))
-
-
-def source_ranks(table: EventTable) -> Ints:
-    """For each row the rank of its source among those of the table, by its UTF-8 bytes."""
-    sources = table.field("source")
+def source_ranks(sources: pa.DictionaryArray) -> Ints:
+    """For each row the rank of its source among those of the column, by its UTF-8 bytes."""
     ranks = pc.rank(sources.dictionary, tiebreaker="dense").cast(pa.int64())
     return np.asarray(ranks.take(sources.indices))
 

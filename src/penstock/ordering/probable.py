@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.ordering.bounds import Bound, up_to
-from penstock.ordering.estimates import Estimates, Met
+from penstock.ordering.estimates import Estimates
+from penstock.ordering.meeting import Met
 from penstock.ordering.places import FAR, NEVER, Ints
 from penstock.ordering.sources import Sources
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from penstock.ordering.bounds import Bound, up_to
-from penstock.ordering.estimates import Met
+from penstock.ordering.meeting import Met
 from penstock.ordering.places import FAR, NEVER, Ints, Place
 from penstock.ordering.policies import BestEffort, Delay, Guaranteed, Policy
 from penstock.ordering.probable import ProbableRule
@@ -89,6 +89,9 @@ class WaitingRule(_Plain):
 
     def meet(self, met: Met) -> None:
         """Notes what is later than all before."""
+        if met.came_together():
+            self._note(met.came[-1:], np.array([met.last.max()]))
+            return
         order = np.argsort(met.came, kind="stable")
         self._note(met.came[order], met.ends[order])
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.ordering.gathering import is_same
 from penstock.ordering.lowest import Lowest
 from penstock.ordering.places import FAR, NEVER, Ints, Place
 
@@ -51,7 +52,7 @@ class Sources:
 
     def numbers_of(self, names: pa.Array, used: Ints) -> Ints:
         """The same for some of a dictionary of names; what was looked up is remembered, for batches often share one."""
-        if self._looked_up is None or not _is_same(self._looked_up[0], names):
+        if self._looked_up is None or not is_same(self._looked_up[0], names):
             self._looked_up = (names, np.full(len(names), -1))
         known = self._looked_up[1]
         missing = used[known[used] < 0]
@@ -156,11 +157,3 @@ class Sources:
         waited_for = np.ones(len(self.names), bool)
         waited_for[self.free] = False
         return np.flatnonzero(waited_for)
-
-
-def _is_same(one: pa.Array, other: pa.Array) -> bool:
-    """Whether two arrays are the same memory."""
-    if len(one) != len(other) or one.offset != other.offset:
-        return False
-    pairs = zip(one.buffers()[1:], other.buffers()[1:], strict=True)
-    return all(a is not None and b is not None and a.address == b.address for a, b in pairs)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.errors import DataError, StateError
@@ -16,8 +15,8 @@ from penstock.events.saved import pack, unpack
 from penstock.events.table import KINDS, EventTable, mixture
 from penstock.events.times import format_time
 from penstock.ordering.batch import Batch
-from penstock.ordering.estimates import Met
 from penstock.ordering.held import NOTHING, Held, Run, run_of, without_repeated
+from penstock.ordering.meeting import Met, meet
 from penstock.ordering.places import BEHIND, FAR, NEVER, THERE, Ints, Place, compacted, compared, times
 from penstock.ordering.policies import BestEffort, Policy, parse_policy
 from penstock.ordering.probable import ProbableRule
@@ -117,10 +116,11 @@ class Ordering:
         batch = Batch(compacted(table), self._arrivals(table, arrival))
         run = run_of(batch)
         self.newest = max(self.newest, int(run.ends[-1]))
-        met, disordered, unknown = self._meet(run)
+        met = meet(run, self.sources)
+        disordered = self._disordered(met, batch.beginnings)
         late, behind = _NONE_LATE, None
         if int(run.ends[0]) <= max(self.frontier.hi, self.progress):
-            run, late, behind = self._without_past(run, met, disordered, unknown)
+            run, late, behind = self._without_past(run, met, disordered)
         run = self._take_in(run)
         self.rule.meet(met)
         self._notice(heartbeats or {}, arrival)
@@ -132,7 +132,9 @@ class Ordering:
         """When each event came."""
         column = table.field("arrival")
         if column.null_count == len(column):
-            return np.full(len(column), arrival)
+            came = np.full(len(column), arrival)
+            came.setflags(write=False)  # as columns are, for which alone functions are compiled
+            return came
         came = np.asarray(column.fill_null(arrival))
         self.now = max(self.now, int(came.max()))
         return came
@@ -260,80 +262,39 @@ class Ordering:
         # Where all attributes have been seen, nothing can be wrong with the next table of the same kinds.
         self._checked = schema if len(kinds) == len(schema) else None
 
-    def _meet(self, run: Run) -> tuple[Met, NDArray[np.bool_] | None, NDArray[np.bool_]]:
-        """Learns what the events show of their sources; which rows broke an order, and which sources were unknown."""
-        batch, sources = run.batch, self.sources
-        indices, names = batch.sources
-        if len(names) == 1:
-            return self._meet_one(run, names[0].as_py())
-        counts = np.bincount(indices, minlength=len(names))
-        used = np.flatnonzero(counts)
-        numbers = sources.numbers_of(names, used)
-        codes = np.zeros(len(counts), np.int64)
-        codes[used] = np.arange(len(used))
-        codes = codes[indices]
-        last = np.zeros(len(used), np.int64)
-        last[codes[run.rows]] = run.rows
-        heard = np.full(len(used), NEVER)
-        np.maximum.at(heard, codes, batch.came)
-        before, begun = sources.lowest.ends(numbers).copy(), sources.lowest.beginnings(numbers).copy()
-        unknown = (sources.counts["events"][numbers] == 0) & ~sources.registered[numbers] & (before == NEVER)
-        ends, beginnings = batch.ends, batch.beginnings
-        sources.counts["events"][numbers] += counts[used]
-        shown = ends[last]
-        sources.show(numbers, shown, np.where(_is_derived(names, used), NEVER, beginnings[last]), heard)
-        met = Met(numbers, codes, ends, batch.came, before, shown)
-        return met, self._disordered(run, met, begun), unknown
-
-    def _meet_one(self, run: Run, name: str) -> tuple[Met, NDArray[np.bool_] | None, NDArray[np.bool_]]:
-        """The same where all events are of one source."""
-        batch, sources = run.batch, self.sources
-        numbers = sources.numbers([name])
-        number = numbers.item(0)
-        before, begun = sources.lowest.at(number)
-        seen = sources.counts["events"]
-        is_unknown = seen.item(number) == 0 and not sources.registered.item(number) and before == NEVER
-        seen[number] += len(batch)
-        end, beginning, _ = batch.place(run.rows.item(-1))
-        beginning = NEVER if name.startswith(_DETECTOR) else beginning
-        sources.show_one(number, end, beginning, int(batch.came.max()))
-        shown, codes = np.array([before]), np.zeros(len(batch), np.int64)
-        met = Met(numbers, codes, batch.ends, batch.came, shown, np.array([end]))
-        return met, self._disordered(run, met, np.array([begun])), np.array([is_unknown])
-
-    def _disordered(self, run: Run, met: Met, begun: Ints) -> NDArray[np.bool_] | None:
+    def _disordered(self, met: Met, beginnings: Ints) -> NDArray[np.bool_] | None:
         """Which rows are earlier than what their sources had shown before, if any may be; they are counted."""
-        if run.ends.item(0) > met.before.max():
-            return None
-        disordered = _is_before(met.ends, met.before[met.codes], run.batch.beginnings, begun, met.codes)
-        self.sources.counts["disordered"][met.sources] += np.bincount(met.codes[disordered], minlength=len(begun))
-        self.counts["disordered"] += int(np.count_nonzero(disordered))
+        disordered = met.disordered(beginnings)
+        if disordered is not None:
+            counts = np.bincount(met.codes[disordered], minlength=len(met.sources))
+            self.sources.counts["disordered"][met.sources] += counts
+            self.counts["disordered"] += int(counts.sum())
         return disordered
 
     def _without_past(
-        self, run: Run, met: Met, disordered: NDArray[np.bool_] | None, unknown: NDArray[np.bool_]
+        self, run: Run, met: Met, disordered: NDArray[np.bool_] | None
     ) -> tuple[Run, Late, NDArray[np.bool_]]:
         """The run without what is late, and without what was consumed at the very last place."""
-        behind, repeated = self._past(run.batch)
+        behind, repeated = self._past(run)
         self.counts["duplicate"] += int(np.count_nonzero(repeated))
         late, gone = _NONE_LATE, repeated
         if self.on_arrival:
             self.counts["out_of_order"] += int(np.count_nonzero(behind))
         elif behind.any():
             broken = np.zeros(len(behind), bool) if disordered is None else disordered
-            late, gone = self._late(run.batch.table, behind, broken, unknown[met.codes]), behind | repeated
+            late, gone = self._late(run.batch.table, behind, broken, met.unknown[met.codes]), behind | repeated
             np.add.at(self.sources.counts["late"], met.sources[met.codes[behind]], 1)
             self.counts["late"] += len(late)
         return (run.where(~gone[run.rows]) if gone.any() else run), late, behind
 
-    def _past(self, batch: Batch) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _past(self, run: Run) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which rows are behind what was consumed or fired, and which were consumed at the very last place."""
-        table = batch.table
-        side = compared(table, self.frontier)
-        behind, repeated = side == BEHIND, np.zeros(len(batch), bool)
-        if not self.on_arrival:
-            behind |= batch.ends < self.progress
-        here = np.flatnonzero(side == THERE)
+        table = run.table
+        behind, repeated = np.zeros((2, len(run.batch)), bool)
+        rows = run.rows[: np.searchsorted(run.ends, max(self.frontier.hi, self.progress), side="right")]
+        side = compared(table, self.frontier, rows)
+        behind[rows] = side == BEHIND if self.on_arrival else (side == BEHIND) | (run.ends[: len(rows)] < self.progress)
+        here = rows[side == THERE]
         if len(here):
             ids, counters = (table.field(name).take(pa.array(here)).to_pylist() for name in ("id", "seq"))
             repeated[here] = [one in self.there for one in ids]
@@ -367,8 +328,7 @@ class Ordering:
         if not self.on_arrival:
             self.held.add(run)
             return run
-        names = Batch(EventTable(run.table.fields, NOTHING.attributes), run.batch.came)
-        self.held.add(Run(names, run.rows, run.ends))
+        self.held.add(Run(run.batch.only_names(), run.rows, run.ends))
         self.held.settle()
         most = min(self.limit, MOST_REMEMBERED)
         if len(self.held) > most:
@@ -431,19 +391,3 @@ _COUNTED = [one.name for one in fields(Counters)]
 
 def _part(values: dict[str, Any], prefix: str) -> dict[str, Any]:
     return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
-
-
-def _is_before(ends: Ints, before: Ints, beginnings: Ints, begun: Ints, codes: Ints) -> NDArray[np.bool_]:
-    """Which stamps are earlier than what their sources had shown before."""
-    earlier = ends < before
-    tied = np.flatnonzero(ends == before)
-    earlier[tied] = beginnings[tied] < begun[codes[tied]]
-    return earlier
-
-
-def _is_derived(names: pa.Array, used: Ints) -> NDArray[np.bool_]:
-    """Which of some sources are detectors: several composites of one may end together, in any order."""
-    return np.asarray(pc.starts_with(names, _DETECTOR).take(pa.array(used)))
-
-
-_DETECTOR = "penstock/"

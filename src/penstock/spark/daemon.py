@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.daemon import manager
 
 from penstock.detection import course, plan
-from penstock.engine.prepare import prepare
+from penstock.detection.prepare import prepare
 from penstock.spark import packing, unpacking
 
 LOADED = (course, packing, plan, unpacking)

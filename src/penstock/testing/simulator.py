@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import overload
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from penstock.events.order import ordered
-from penstock.events.table import EventTable, concat, make_table
+from penstock.events.table import EventTable, make_table
 from penstock.testing.delays import Constant, DelayLaw
 
 Ints = NDArray[np.int64]
@@ -67,6 +68,46 @@ class Heartbeat:
 
 
 @dataclass(frozen=True)
+class Heartbeats(Sequence[Heartbeat]):
+    """Heartbeats as columns: the number of each one's source among ``names``, and its instant.
+
+    >>> beats = Heartbeats.of([Heartbeat("a", 5), Heartbeat("b", 7)])
+    >>> beats.at.tolist(), beats[1]
+    ([5, 7], Heartbeat(source='b', at=7))
+    """
+
+    names: tuple[str, ...]
+    sources: Ints
+    at: Ints
+
+    @classmethod
+    def of(cls, beats: Sequence[Heartbeat]) -> Heartbeats:
+        """Heartbeats that may be objects."""
+        if isinstance(beats, Heartbeats):
+            return beats
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(beat.source for beat in beats))}
+        sources = np.array([numbers[beat.source] for beat in beats], np.int64)
+        return cls(tuple(numbers), sources, np.array([beat.at for beat in beats], np.int64))
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    @overload
+    def __getitem__(self, number: int) -> Heartbeat: ...
+    @overload
+    def __getitem__(self, number: slice) -> Heartbeats: ...
+    def __getitem__(self, number: int | slice) -> Heartbeat | Heartbeats:
+        if isinstance(number, slice):
+            return Heartbeats(self.names, self.sources[number], self.at[number])
+        return Heartbeat(self.names[self.sources.item(number)], self.at.item(number))
+
+    def take(self, numbers: Ints) -> tuple[Heartbeat, ...]:
+        """Some of them, as objects."""
+        pairs = zip(self.sources[numbers].tolist(), self.at[numbers].tolist(), strict=True)
+        return tuple(Heartbeat(self.names[source], at) for source, at in pairs)
+
+
+@dataclass(frozen=True)
 class Arrival:
     """What came in at one instant: events first, then heartbeats."""
 
@@ -81,7 +122,7 @@ class Sent:
 
     table: EventTable
     sent: Ints
-    heartbeats: tuple[Heartbeat, ...] = ()
+    heartbeats: Sequence[Heartbeat] = ()
     heartbeats_sent: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
@@ -99,14 +140,21 @@ class Delivery:
         """The events that arrive at all, once each, in the weak order: what a detector should see."""
         return ordered(self.sent.table.take(np.unique(self.rows)))[0]
 
+    def arrived(self) -> EventTable:
+        """The events as they arrive, one after the other, each with its ``arrival``."""
+        return self._events().replaced("arrival", pa.array(self.came))
+
+    def _events(self) -> EventTable:
+        return self.sent.table.take(self.rows)
+
     def arrivals(self, tick: int = 1) -> Iterator[Arrival]:
         """Batches in the order of arrival; what comes within one ``tick`` comes together."""
+        events, beats = self._events(), Heartbeats.of(self.sent.heartbeats)
         ticks = np.unique(np.concatenate([_ticks(self.came, tick), _ticks(self.beats_came, tick)]))
         for at in ticks.tolist():
             first, last = np.searchsorted(self.came, [at - tick, at], side="right")
             start, end = np.searchsorted(self.beats_came, [at - tick, at], side="right")
-            beats = tuple(self.sent.heartbeats[beat] for beat in self.beats[start:end].tolist())
-            yield Arrival(at, self.sent.table.take(self.rows[first:last]), beats)
+            yield Arrival(at, events.slice(first, last - first), beats.take(self.beats[start:end]))
 
 
 def _ticks(came: Ints, tick: int) -> Ints:
@@ -131,16 +179,44 @@ def simulate(sources: Sequence[SimulatedSource], seconds: float, seed: int, star
 
 def produce(sources: Sequence[SimulatedSource], seconds: float, seed: int, start: int = 0) -> Sent:
     """What the sources send from ``start`` on."""
-    pieces = [
-        _sent_by(source, start, start + round(seconds * SECOND), random)
-        for source, random in zip(sources, _randoms(seed, len(sources), 1), strict=True)
-    ]
-    beats = tuple(beat for piece in pieces for beat in piece.heartbeats)
-    instants = [
-        np.concatenate([np.zeros(0, np.int64), *column])
-        for column in zip(*((piece.sent, piece.heartbeats_sent) for piece in pieces), strict=True)
-    ]
-    return Sent(concat([piece.table for piece in pieces]), instants[0], beats, instants[1])
+    end = start + round(seconds * SECOND)
+    randoms = _randoms(seed, len(sources), 1)
+    pieces = [_said_by(source, start, end, random) for source, random in zip(sources, randoms, strict=True)]
+    columns = {name: _joined([piece[name] for piece in pieces]) for name in _COLUMNS}
+    owners, speakers = (
+        np.repeat(np.arange(len(sources)), [len(piece[name]) for piece in pieces]) for name in ("at", "beats")
+    )
+    kinds = list(dict.fromkeys(kind for source in sources for kind in source.types))
+    names = tuple(source.name for source in sources)
+    fields = {
+        "type": _named(_kinds(sources, kinds)[owners, columns["type"]], kinds),
+        "source": _named(owners, names),
+        "id": pa.array(columns["seq"]).cast(pa.string()),
+        **{name: pa.array(columns[name]) for name in ("seq", "lo", "hi")},
+        "uncertain": pa.array(np.array([source.error > 0 for source in sources], bool)[owners]),
+    }
+    table = make_table(fields, {name: pa.array(columns[name]) for name in ("k", "v")})
+    return Sent(table, columns["at"], Heartbeats(names, speakers, columns["promises"]), columns["beats"])
+
+
+_COLUMNS = ("at", "type", "seq", "lo", "hi", "k", "v", "beats", "promises")
+
+
+def _joined(pieces: Sequence[Ints]) -> Ints:
+    return np.concatenate([np.zeros(0, np.int64), *pieces])
+
+
+def _named(codes: Ints, names: Sequence[str]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(names, pa.string()))
+
+
+def _kinds(sources: Sequence[SimulatedSource], kinds: Sequence[str]) -> Ints:
+    """For each source the numbers of its types, as many columns as one has at most."""
+    numbers = {kind: number for number, kind in enumerate(kinds)}
+    found = np.zeros((len(sources), max((len(source.types) for source in sources), default=0)), np.int64)
+    for row, source in enumerate(sources):
+        found[row, : len(source.types)] = [numbers[kind] for kind in source.types]
+    return found
 
 
 def _randoms(seed: int, count: int, purpose: int) -> Iterator[Generator]:
@@ -148,22 +224,17 @@ def _randoms(seed: int, count: int, purpose: int) -> Iterator[Generator]:
     return (default_rng(child) for child in SeedSequence([purpose, seed]).spawn(count))
 
 
-def _sent_by(source: SimulatedSource, start: int, end: int, random: Generator) -> Sent:
+def _said_by(source: SimulatedSource, start: int, end: int, random: Generator) -> dict[str, Ints]:
+    """The events and heartbeats of one source as columns of numbers."""
     at = _instants(source, start, end, random)
-    count = len(at)
-    fields = {
-        "type": pa.array(np.array(source.types)[random.integers(0, len(source.types), count)]),
-        "source": pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([source.name])),
-        "id": pa.array(np.arange(count)).cast(pa.string()),
-        "seq": pa.array(np.arange(count)),
-        "lo": pa.array(at + source.clock - source.error),
-        "hi": pa.array(at + source.clock + source.error),
-        "uncertain": pa.array(np.full(count, source.error > 0)),
-    }
-    attributes = {name: pa.array(random.integers(0, source.keys, count)) for name in ("k", "v")}
-    beats = _beats(source, at, start, end)
-    promises = tuple(Heartbeat(source.name, beat + source.clock + source.error) for beat in beats.tolist())
-    return Sent(make_table(fields, attributes), at, promises, beats)
+    count, beats = len(at), _beats(source, at, start, end)
+    types, k, v = (random.integers(0, most, count) for most in (len(source.types), source.keys, source.keys))
+    lo, hi, promises = (
+        at + source.clock - source.error,
+        at + source.clock + source.error,
+        beats + source.clock + source.error,
+    )
+    return dict(zip(_COLUMNS, (at, types, np.arange(count), lo, hi, k, v, beats, promises), strict=True))
 
 
 def _instants(source: SimulatedSource, start: int, end: int, random: Generator) -> Ints:
@@ -216,11 +287,11 @@ def deliver(sent: Sent, routes: Mapping[str, Route], seed: int) -> Delivery:
     >>> bool((delivery.came == events.sent + SECOND).all())
     True
     """
-    column = sent.table.field("source")
-    names = list(dict.fromkeys([*column.dictionary.to_pylist(), *(beat.source for beat in sent.heartbeats)]))
+    column, said = sent.table.field("source"), Heartbeats.of(sent.heartbeats)
+    names = list(dict.fromkeys([*column.dictionary.to_pylist(), *said.names]))
     numbers = {name: number for number, name in enumerate(names)}
     events = _by_owner(np.asarray(column.indices).astype(np.int64), len(names))
-    promises = _by_owner(np.array([numbers[beat.source] for beat in sent.heartbeats], np.int64), len(names))
+    promises = _by_owner(np.array([numbers[name] for name in said.names], np.int64)[said.sources], len(names))
     rows, came, beats, beats_came = [], [], [], []
     for name, mine, its, random in zip(names, events, promises, _randoms(seed, len(names), 2), strict=True):
         instants = np.concatenate([sent.sent[mine], sent.heartbeats_sent[its]])
