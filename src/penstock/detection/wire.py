@@ -113,11 +113,9 @@ class Unpacking:
     selection: Selection
     carried: Sequence[str] | None
     _known: dict[tuple[int, int], Composite | Event] = field(default_factory=dict)
-    _texts: list[str] = field(default_factory=list)
 
     def composites(self) -> tuple[list[Composite], Ints]:
         """All that were selected, in the order of results, and at which places (see `FoundDefinition`)."""
-        self._texts = self.selection.found.texts.to_pylist()
         whole: list[Composite] = []
         numbers = {one.name: number for number, one in enumerate(self.selection.found.definitions)}
         for one in self.selection.definitions:
@@ -130,9 +128,10 @@ class Unpacking:
     def _gather(self, composites: Composed) -> None:
         """Makes objects of all that composites are made of, inside first."""
         found = self.selection.found
-        events = np.setdiff1d(composites.leaves, [row for owner, row in self._known if owner == PRIMITIVE])
+        fresh = {row for row in composites.leaves.tolist() if (PRIMITIVE, row) not in self._known}
+        events = np.array(sorted(fresh), np.int64)
         for table, where, rows in found.events.locate(events) if len(events) else ():
-            for number, event in zip(events[where].tolist(), table.take(rows).to_events(), strict=True):
+            for number, event in zip(events[where].tolist(), table.events_at(rows), strict=True):
                 self._known[PRIMITIVE, number] = self._carrying(event)
         for owner in np.unique(composites.owners[composites.owners >= 0]).tolist():
             rows = np.unique(composites.rows[composites.owners == owner])
@@ -175,7 +174,7 @@ class Unpacking:
         if kind == vm.BOOLEAN:
             return bool(bits)
         if kind == vm.TEXT:
-            return self._texts[bits]
+            return self.selection.found.texts[bits].as_py()
         if kind == vm.TIME:
             return datetime_of(bits)
         return float(np.int64(bits).view(np.float64)) if kind == vm.FLOAT else bits

@@ -60,7 +60,6 @@ class Outcome:
 
     found: list[tuple[str, bytes]] = field(default_factory=list)
     frontier: int | None = None
-    late: int = 0
 
 
 class Work:
@@ -200,5 +199,4 @@ class Work:
 
     def _outcome(self, steps: Sequence[Composites]) -> Outcome:
         found = [(str(one["id"]), to_json(one)) for step in steps for one in step.published]
-        late = sum(step.late.num_rows for step in steps if step.late is not None)
-        return Outcome(found, self.detecting.frontier, late)
+        return Outcome(found, self.detecting.frontier)

@@ -57,11 +57,10 @@ class _Reading:
 
 @dataclass
 class Measures:
-    """How a detector does: events, composites and late events so far, and how long batches took, in seconds."""
+    """How a detector does: events and composites so far, and how long batches took, in seconds."""
 
     events: int = 0
     found: int = 0
-    late: int = 0
     saved: int = 0
     took: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED))
 
@@ -193,7 +192,6 @@ class Running:
             self.measures.took.append(time.perf_counter() - began)
         self.measures.events = self.work.events
         self.measures.found += len(outcome.found)
-        self.measures.late += outcome.late
 
     async def _publish(self, outcome: Outcome) -> None:
         """What was found, then how far the input is: whoever hears the second has heard the first."""

@@ -76,8 +76,9 @@ class Subscription:
                 if self.listening is not None:
                     if record["type"] not in self.listening.heard:
                         continue
-                    record = delivered(record, self.listening)
-                events.append(from_cloudevent(record))
+                    events.append(delivered(record, self.listening))
+                else:
+                    events.append(from_cloudevent(record))
             except (DataError, ValueError, KeyError, TypeError):
                 self.rejected += 1
         return [event for event in events if self._is_new(event)]
