@@ -18,6 +18,7 @@ from penstock.events.instant import instant
 from penstock.events.times import EARLIEST
 from penstock.network.directory import Detector, EventType
 from penstock.network.hosting import detecting
+from penstock.network.rates import counted
 from penstock.network.schemas import acceptable
 from penstock.network.shape import division_of
 
@@ -72,6 +73,10 @@ class Work:
         self.rejected: Counter[str] = Counter()
         self.repeated = 0
         self.events = 0
+        self.heard: Counter[tuple[str, str]] = Counter()
+        """How many events of each source and type were heard."""
+        self.given: Counter[tuple[str, str]] = Counter()
+        """How many composites of each definition were found, by this detector as a source."""
         self._promised: dict[str, int] = {}
         self._pages: dict[str, bytes] = {}
 
@@ -173,6 +178,8 @@ class Work:
             return [*self._feed(lines[:half]), *self._feed(lines[half:])]
         self.rejected += bad
         self.events += len(table)
+        if len(table):
+            self.heard += counted(table)
         return [found]
 
     def _deliver(self, source: str, messages: Sequence[Message]) -> list[Composites]:
@@ -198,5 +205,8 @@ class Work:
         return division_of(self.record).elsewhere
 
     def _outcome(self, steps: Sequence[Composites]) -> Outcome:
-        found = [(str(one["id"]), to_json(one)) for step in steps for one in step.published]
+        found: list[tuple[str, bytes]] = []
+        for one in (one for step in steps for one in step.published):
+            found.append((str(one["id"]), to_json(one)))
+            self.given[self.record.source, str(one["type"])] += 1
         return Outcome(found, self.detecting.frontier)
