@@ -88,7 +88,7 @@ def _nodes(overview: Overview, now: int) -> Table:
 
 
 def _detectors(overview: Overview) -> Table:
-    numbers = ("events", "per s", "found", "late", "rejected", "lost", "held", "p50 ms", "p99 ms")
+    numbers = ("events", "per s", "found", "late", "rejected", "lost", "held", "wait ms", "p50 ms", "p99 ms")
     table = _table("Detectors", "detector", "node", *numbers, "waits for", numbers=numbers)
     for name, detector in overview.directory.detectors.items():
         report = overview.report(name)
@@ -103,7 +103,8 @@ def _detectors(overview: Overview) -> Table:
             report.rejected,
             report.lost,
         ]
-        cells = [f"{count:,}" for count in [*counts, report.held]] + [f"{report.p50:.1f}", f"{report.p99:.1f}"]
+        times = (report.delay, report.p50, report.p99)
+        cells = [f"{count:,}" for count in [*counts, report.held]] + [f"{one:,.1f}" for one in times]
         away = [f"{name} (away)" for name in report.away]
         table.add_row(name, detector.node, *cells, Text(", ".join([*report.waits, *away]), "yellow"))
     return table

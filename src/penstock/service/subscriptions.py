@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from penstock.algebra.conditions import Condition
 from penstock.brokers.protocol import Broker, Following, Message
-from penstock.brokers.selecting import select
 from penstock.brokers.tasks import end
 from penstock.brokers.topics import Topic
 from penstock.brokers.wire import lines_of
@@ -65,7 +64,7 @@ class Subscription:
         """Read some topics of a site too, unless they are read already; from where they were left, if they were."""
         if key not in self._following:
             start = self.positions.setdefault(key, after)
-            following = await self._broker.follow(stream_of(site), topics, start, site)
+            following = await self._broker.follow(stream_of(site), topics, start, site, self.where)
             self._following[key] = following
             self._tasks.append(asyncio.create_task(self._pump(key, following)))
 
@@ -75,7 +74,7 @@ class Subscription:
 
     async def _pump(self, key: str, following: Following) -> None:
         while True:
-            for message in select(await following.batch(), self.where):
+            for message in await following.batch():
                 events = self._read(message)
                 for event in events:
                     await self._deliver(event, (key, message.sequence) if event is events[-1] else None)
