@@ -263,6 +263,20 @@ def test_near_publishers_what_a_detector_was_measured_to_give_counts_too() -> No
     assert (detector.node, placed.node) == ("n-office", "n-wireless")
 
 
+def test_near_publishers_a_detector_moves_if_what_was_measured_makes_it_worth_while() -> None:
+    directory = network(wants("a", LONGER))
+    directory = followed(directory, plan(directory))
+    [detector] = directory.detectors.values()
+    directory = directory.put(Rates(detector.source, dict.fromkeys(detector.gives, 0.0)))
+    measured = directory.put(Rates("doors", {"Open": 0.1, "Close": 0.1}), Rates("alarms", {"Alarm": 500.0}))
+    [move] = plan(measured).moved
+    assert (move.before, move.after) == ("n-office", "n-gateway")
+    again = plan(followed(measured, plan(measured)))
+    assert again.moved == ()
+    slightly = directory.put(Rates("doors", {"Open": 10.0, "Close": 10.0}), Rates("alarms", {"Alarm": 25.0}))
+    assert plan(slightly).moved == ()
+
+
 def test_near_publishers_many_subscribers_do_not_draw_a_detector_away_before_anything_was_measured() -> None:
     many = [wants(f"s{number:02}") for number in range(20)]
     [detector] = plan(network(*many)).detectors.values()

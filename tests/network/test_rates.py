@@ -31,6 +31,11 @@ def test_what_two_detectors_hear_of_one_source_counts_once() -> None:
     assert rates.rates == {"Open": 2.0}
 
 
+def test_silence_is_measured_too() -> None:
+    [rates] = Meter().measure([{("door", "Open"): 0}], 10.0)
+    assert rates.rates == {"Open": 0.0}
+
+
 def test_a_detector_that_comes_back_does_not_count_less_than_nothing() -> None:
     meter = Meter()
     meter.measure([Counter({("door", "Open"): 100})], 1.0)

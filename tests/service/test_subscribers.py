@@ -11,7 +11,7 @@ import pytest
 import penstock as ps
 from penstock.brokers.memory.broker import Memory
 from penstock.brokers.protocol import Bucket
-from penstock.errors import DataError, PatternError
+from penstock.errors import BrokerError, DataError, PatternError
 from penstock.events.event import Event
 from penstock.network.addresses import DIRECTORY, found_topic, stream_of
 from penstock.network.agreement import Place, Places, put_json
@@ -162,6 +162,34 @@ def test_a_subscription_follows_a_plan_that_gives_it_other_detectors(opening: Op
     run(main())
 
 
+def test_what_nodes_cannot_do_any_more_is_said_and_what_runs_is_heard(opening: Opening) -> None:
+    async def main() -> None:
+        async with opening() as service:
+            publisher = await doors(service)
+            found = await service.subscribe(DOORS)
+            directory = await service._broker.bucket(DIRECTORY)
+            await put_json(directory, f"told/{found.name}", {"refused": "nobody can do that"})
+            await until(lambda: found.warnings == ("nobody can do that",))
+            await publisher.publish(publisher.create("Open", 5, door="D"), publisher.create("Close", 6, door="D"))
+            await publisher.heartbeat(at=9)
+            assert len(await found.take(1)) == 1
+
+    run(main())
+
+
+def test_nothing_is_left_of_a_subscription_that_failed(opening: Opening) -> None:
+    async def main() -> None:
+        async with opening(embedded=False) as service:
+            with pytest.raises(BrokerError, match="no node took"):
+                await service.subscribe(DOORS, timeout=0.1)
+            with pytest.raises(BrokerError, match="no node took"):
+                await service.subscribe(DOORS, durable="mine", timeout=0.1)
+            directory = await service._broker.bucket(DIRECTORY)
+            assert await directory.keys("subscriptions") == await directory.keys("told") == []
+
+    run(main())
+
+
 async def told_by(service: Service, detector: str) -> list[bytes]:
     following = await service._broker.follow(stream_of(service.site), [found_topic(service.site, detector)])
     return [message.body for message in await following.batch(5)]
@@ -235,8 +263,7 @@ def test_measured_rates_are_in_the_directory() -> None:
             await publisher.heartbeat(at=100)
             await found.take(20)
             [detector] = view.directory.detectors.values()
-            await until(lambda: {"door-1", detector.source} <= view.directory.rates.keys())
-            assert (view.directory.rate("door-1", "Open") or 0) > 0
-            assert (view.directory.rate(detector.source, detector.gives[0]) or 0) > 0
+            await until(lambda: view.directory.rate("door-1", "Open"))
+            await until(lambda: view.directory.rate(detector.source, detector.gives[0]))
 
     run(main())

@@ -73,10 +73,8 @@ class Work:
         self.rejected: Counter[str] = Counter()
         self.repeated = 0
         self.events = 0
-        self.heard: Counter[tuple[str, str]] = Counter()
-        """How many events of each source and type were heard."""
-        self.given: Counter[tuple[str, str]] = Counter()
-        """How many composites of each definition were found, by this detector as a source."""
+        self._heard: Counter[tuple[str, str]] = Counter()
+        self._given: Counter[tuple[str, str]] = Counter()
         self._promised: dict[str, int] = {}
         self._pages: dict[str, bytes] = {}
 
@@ -126,6 +124,13 @@ class Work:
             found += self._deliver(f"penstock/{detector}", some)
         found += self._pass(list(beats.values()))
         return self._outcome(found)
+
+    @property
+    def totals(self) -> dict[tuple[str, str], int]:
+        """How many events of each source and type were heard, and composites found by this detector as a source."""
+        heard = [(name, one.type) for one in self.record.events for name in one.sources]
+        given = [(self.record.source, name) for name in self.record.gives]
+        return {**dict.fromkeys([*heard, *given], 0), **self._heard, **self._given}
 
     @property
     def asks_the_clock(self) -> bool:
@@ -179,7 +184,7 @@ class Work:
         self.rejected += bad
         self.events += len(table)
         if len(table):
-            self.heard += counted(table)
+            self._heard += counted(table)
         return [found]
 
     def _deliver(self, source: str, messages: Sequence[Message]) -> list[Composites]:
@@ -208,5 +213,5 @@ class Work:
         found: list[tuple[str, bytes]] = []
         for one in (one for step in steps for one in step.published):
             found.append((str(one["id"]), to_json(one)))
-            self.given[self.record.source, str(one["type"])] += 1
+            self._given[self.record.source, str(one["type"])] += 1
         return Outcome(found, self.detecting.frontier)

@@ -316,8 +316,7 @@ class NetworkNode:
         if seconds < self._settings.measure:
             return
         self._measured += seconds
-        totals = [some for one in self.running.values() for some in (one.work.heard, one.work.given)]
-        for rates in self._meter.measure(totals, seconds):
+        for rates in self._meter.measure([one.work.totals for one in self.running.values()], seconds):
             await write(self._directory, rates)
 
     async def _say(self) -> None:

@@ -14,6 +14,8 @@ UNKNOWN = 1.0
 """So many events a second are taken to come where nothing was measured."""
 SHARE = 0.01
 """Of what a detector hears, so much is taken to come out of it, where nothing was measured."""
+WORTH = 3.0
+"""A detector moves if it costs so many times as much where it is as elsewhere: what it has seen must move too."""
 FAR = 1e12
 """The length of a way that is not known: it decides, unless all are as far."""
 Costs = Mapping[str, float]
@@ -36,6 +38,24 @@ class Placement:
         """A detector is where it is."""
         self.placed[detector.name] = node
         self.load[node] = self.load.get(node, 0) + 1
+
+    def release(self, detector: Detector) -> None:
+        """A detector may go elsewhere."""
+        self.load[self.placed.pop(detector.name)] -= 1
+
+    def is_far(self, detector: Detector, policy: DistributionPolicy) -> bool:
+        """Whether a detector is much farther from its publishers than it could be, by what was measured throughout."""
+        if policy.locality != "publishers" or not self._is_measured(detector):
+            return False
+        costs = self._near_publishers(detector)
+        here, least = costs[self.placed[detector.name]], min(costs.values())
+        return here > WORTH * least and here - least > UNKNOWN
+
+    def _is_measured(self, detector: Detector) -> bool:
+        heard = [(name, one.type) for one in detector.events for name in one.sources]
+        parts = [(f"penstock/{one.detector}", one.definition) for one in detector.parts]
+        given = [(detector.source, name) for name in detector.gives]
+        return all(self.directory.rate(*one) is not None for one in [*heard, *parts, *given])
 
     def choose(self, detector: Detector, policy: DistributionPolicy) -> str:
         """The node for a detector; those that it hears have been placed before."""

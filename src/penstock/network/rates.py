@@ -56,16 +56,16 @@ class Meter:
         self._average: dict[Key, float] = {}
         self._told: dict[Key, float] = {}
 
-    def measure(self, totals: Iterable[Counter[Key]], seconds: float) -> tuple[Rates, ...]:
+    def measure(self, totals: Iterable[Mapping[Key, int]], seconds: float) -> tuple[Rates, ...]:
         """So many seconds are over; returns the rates of all sources of which some rate is another one now."""
-        every: Counter[Key] = Counter()
-        for one in totals:
-            every |= one
+        every: dict[Key, int] = {}
+        for key, count in (pair for one in totals for pair in one.items()):
+            every[key] = max(count, every.get(key, 0))
         for key in every.keys() | self._average.keys():
-            rate = max(every[key] - self._before.get(key, 0), 0) / seconds
+            rate = max(every.get(key, 0) - self._before.get(key, 0), 0) / seconds
             known = self._average.get(key)
             self._average[key] = rate if known is None else (1 - WEIGHT) * known + WEIGHT * rate
-        self._before = dict(every)
+        self._before = every
         news = {key[0] for key, rate in self._average.items() if _is_other(self._told.get(key), rate)}
         told = {key: rate for key, rate in self._average.items() if key[0] in news}
         self._told |= told

@@ -18,7 +18,7 @@ from penstock.checks.check import parse
 from penstock.errors import BrokerError, DataError, PatternError
 from penstock.network.addresses import event_topic, found_topic, stream_of
 from penstock.network.agreement import Places, remove, write
-from penstock.network.directory import Source, record_of
+from penstock.network.directory import Source, key_of, record_of
 from penstock.network.directory import Subscription as Wanted
 from penstock.network.plan import Listening
 from penstock.network.records import from_json
@@ -31,26 +31,34 @@ async def listen_to_pattern(
 ) -> None:
     """Write a subscription down, and return when its detectors run; then follow them wherever they go."""
     before = await _now_at(broker, directory)
+    is_new = not subscription.durable or await directory.get(key_of(record)) is None
     await write(directory, record)
+    try:
+        await _begin(subscription, record, directory, before, timeout)
+    except BaseException:
+        await subscription.stop()
+        if is_new:
+            await remove(directory, record)
+            await directory.delete(f"told/{record.name}")
+        raise
+
+
+async def _begin(
+    subscription: Subscription, record: Wanted, directory: Bucket, before: dict[str, int], timeout: float
+) -> None:
+    ready = asyncio.Event()
     try:
         async with asyncio.timeout(timeout):
             told = await _first_told(directory, record.name)
+            subscription.listening = told.listening
+            subscription.also(_follow(subscription, record, told, directory, before, ready))
+            await ready.wait()
     except TimeoutError:
-        await remove(directory, record)
+        if subscription.listening is not None:
+            raise BrokerError(f"the detectors did not start in {timeout:g} seconds") from None
         raise BrokerError(
             f"no node took the subscription in {timeout:g} seconds", hint="start one: penstock node --site NAME"
         ) from None
-    except PatternError:
-        await remove(directory, record)
-        raise
-    subscription.listening = told.listening
-    ready = asyncio.Event()
-    subscription.also(_follow(subscription, record, told, directory, before, ready))
-    try:
-        async with asyncio.timeout(timeout):
-            await ready.wait()
-    except TimeoutError:
-        raise BrokerError(f"the detectors did not start in {timeout:g} seconds") from None
 
 
 async def _now_at(broker: Broker, directory: Bucket) -> dict[str, int]:
@@ -117,11 +125,15 @@ async def _hear(
         async for entry in watching:
             table, _, name = entry.key.partition("/")
             if table == "told" and entry.revision > told.revision:
-                if entry.value is not None:
-                    return _read(entry)
                 told = replace(told, revision=entry.revision)
-                subscription.lapsed += 1
-                await write(directory, record)
+                if entry.value is None:
+                    subscription.lapsed += 1
+                    await write(directory, record)
+                else:
+                    try:
+                        return _read(entry)
+                    except PatternError as error:
+                        subscription.warnings += (str(error),)
             if table == "told" or entry.value is None:
                 continue
             for place in from_json(Places, json.loads(entry.value)).places:

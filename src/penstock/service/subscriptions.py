@@ -51,7 +51,7 @@ class Subscription:
         self.where: Condition | None = None
         """For a type: which of its events are wanted."""
         self.warnings: tuple[str, ...] = ()
-        """Types of the pattern that nobody has registered."""
+        """Types of the pattern that nobody has registered, and why nodes cannot do what was asked for later."""
         self.listening: Listening | None = None
         """For a pattern: how composites are called by the detectors, and by the subscriber."""
         self._broker, self._callback = broker, callback
