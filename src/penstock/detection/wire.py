@@ -21,6 +21,7 @@ from penstock.engine.composed import PRIMITIVE, Composed, labels_of
 from penstock.engine.kept import Ints
 from penstock.errors import DataError
 from penstock.events.cloudevents import attributes_of, from_cloudevent, to_part
+from penstock.events.digest import DIGITS
 from penstock.events.event import Event
 from penstock.events.fields import fields_of
 from penstock.events.found import Composite, Part
@@ -155,7 +156,8 @@ class Unpacking:
         bounds = composites.offsets.tolist()
         stamps = zip(composites.lo.tolist(), composites.hi.tolist(), strict=True)
         kinds, bits = composites.kinds.tolist(), composites.bits.tolist()
-        return [
+        ids = np.ascontiguousarray(composites.words).tobytes().decode()
+        made = [
             Composite(
                 definition.name,
                 lo,
@@ -165,6 +167,9 @@ class Unpacking:
             )
             for row, (lo, hi) in enumerate(stamps)
         ]
+        for row, one in enumerate(made):
+            vars(one)["id"] = ids[row * DIGITS : (row + 1) * DIGITS]  # the engine has computed it
+        return made
 
     def _values(self, names: Sequence[str], kinds: list[int], bits: list[int]) -> dict[str, Any]:
         triples = zip(names, kinds, bits, strict=True)
