@@ -95,7 +95,6 @@ class World:
     planned: Plan = field(default_factory=Plan)
     zombies: list[tuple[str, Hosted]] = field(default_factory=list)
     now: int = SECOND
-    late: int = 0
 
     def build(self) -> None:
         """Sites in a tree with a few more links, nodes, sources and subscriptions."""

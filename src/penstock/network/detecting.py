@@ -189,8 +189,9 @@ class Work:
 
     def _deliver(self, source: str, messages: Sequence[Message]) -> list[Composites]:
         """Composites of another detector. One that came back from an older state tells some of them again: they end no
-        later than what it had promised before."""
+        later than what it had promised before, or than what it has told since, where these come in order."""
         promised = self._promised.get(source)
+        last = promised
         records: list[Mapping[str, Any]] = []
         for line in (line for message in messages for line in lines_of(message)):
             try:
@@ -203,6 +204,9 @@ class Work:
                 self.repeated += 1
             else:
                 records.append(record)
+                last = end - 1 if last is None else max(last, end - 1)
+        if last is not None and self.record.options.policy == "guaranteed":
+            self._promised[source] = last
         return [self.detecting.deliver(records, source)] if records else []
 
     @property
