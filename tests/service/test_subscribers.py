@@ -69,6 +69,11 @@ def test_the_subscription_of_a_client_that_dies_is_removed_and_its_detectors_end
             await until(lambda: len(node.running) == 1)
             assert node.counts["leases over"] >= 1
 
+            async def is_forgotten() -> bool:
+                return await directory.keys("clients") == [f"clients/{host.name}"]
+
+            await until(is_forgotten)
+
     run(main())
 
 

@@ -107,8 +107,10 @@ class View:
         """
         table, _, name = entry.key.partition("/")
         if table in ("clients", "read"):
-            if table == "clients":
+            if table == "clients" and entry.value is not None:
                 self.clients[name] = entry.revision
+            elif table == "clients":
+                self.clients.pop(name, None)
             return False
         try:
             form = None if entry.value is None or entry.key == AGREED else json.loads(entry.value)

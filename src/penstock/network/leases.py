@@ -16,7 +16,7 @@ class Leases:
     >>> leases = Leases(beat=1.0)
     >>> leased = Subscription("s", "[A]", "office", client="c", lease=2_000_000)
     >>> durable = Subscription("t", "[A]", "office")
-    >>> [leases.over([leased, durable], {"c": 7}) for _ in range(3)]
+    >>> [[one.name for one in leases.over([leased, durable], {"c": 7})] for _ in range(3)]
     [[], [], ['s']]
     >>> leases.over([leased, durable], {"c": 8})
     []
@@ -26,7 +26,7 @@ class Leases:
         self._beat = beat
         self._seen: dict[str, tuple[int, int]] = {}
 
-    def over(self, subscriptions: Iterable[Subscription], heard: Mapping[str, int]) -> list[str]:
+    def over(self, subscriptions: Iterable[Subscription], heard: Mapping[str, int]) -> list[Subscription]:
         """Looks once; the subscriptions whose clients have been silent for longer than their lease.
 
         ``heard`` has a number for each client, another one whenever it has said something.
@@ -38,4 +38,4 @@ class Leases:
             before, looks = self._seen.get(client, (-1, 0))
             seen[client] = (number, looks + 1 if before == number else 0)
         self._seen = seen
-        return [one.name for one in leased if seen[one.client][1] * self._beat * 1_000_000 >= one.lease]
+        return [one for one in leased if seen[one.client][1] * self._beat * 1_000_000 >= one.lease]

@@ -304,11 +304,11 @@ class NetworkNode:
 
     async def _end_leases(self) -> None:
         """Removes the subscriptions of clients that say nothing any more."""
-        for name in self._leases.over(self.view.subscriptions, self.view.clients):
-            _log.info("%s: whoever subscribed %s is silent", self.name, name)
+        for one in self._leases.over(self.view.subscriptions, self.view.clients):
+            _log.info("%s: %s, who subscribed %s, is silent", self.name, one.client, one.name)
             self.counts["leases over"] += 1
-            for table in ("subscriptions", "told"):
-                await self._directory.delete(f"{table}/{name}")
+            for key in (f"subscriptions/{one.name}", f"told/{one.name}", f"clients/{one.client}"):
+                await self._directory.delete(key)
 
     async def _measure(self) -> None:
         """Writes down, now and then, how much comes from whom, if that is something new."""
