@@ -190,6 +190,29 @@ def test_a_content_filter_holds_wherever_it_is_looked_at(connecting: Connect) ->
     run(connecting, case)
 
 
+def test_a_content_filter_holds_for_a_stream_too_and_what_it_leaves_out_counts_as_read(connecting: Connect) -> None:
+    wanted = Comparison(">", Attribute("v"), Literal(3))
+
+    def record(v: int) -> bytes:
+        return b'{"type":"A","time":5,"data":{"v":%d}}' % v
+
+    async def case(one: Broker, other: Broker) -> None:
+        name = fresh()
+        await one.keep(Stream(name, ((name, "A"),)))
+        for v in (5, 3):
+            await one.publish((name, "A"), record(v))
+        following = await other.follow(name, [(name, "A")], where=wanted)
+        assert following.division == other.divide(wanted)
+        assert bodies(await following.batch(timeout=5)) == [record(5)]
+        waiting = asyncio.create_task(following.batch())
+        await one.publish((name, "A"), batch([record(1), record(2)]))
+        last = await one.publish((name, "A"), batch([record(2), record(9)]))
+        assert bodies(await waiting) == [record(9)]
+        assert following.position == last
+
+    run(connecting, case)
+
+
 def test_a_bucket_holds_values(connecting: Connect) -> None:
     async def case(one: Broker, other: Broker) -> None:
         name = fresh()

@@ -39,6 +39,8 @@ def test_one_view_has_sites_detectors_and_what_waits_for_whom() -> None:
     assert any("office" in line and "yes" in line for line in lines)
     assert any("guaranteed" in line and "[Open(door = $d)]" in line for line in lines)
     assert any("door-2" in line and "office-client" in line for line in lines)
+    [heads] = [line for line in lines if "detector" in line and "waits for" in line]
+    assert [name for name in ("per s", "wait ms", "p50 ms", "p99 ms") if name not in heads] == []
 
 
 def test_no_broker_is_an_error_and_no_traceback() -> None:

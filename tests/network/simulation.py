@@ -44,7 +44,7 @@ class Reader:
     """A subscriber: what it has heard, each id once."""
 
     positions: dict[str, int] = field(default_factory=dict)
-    records: dict[str, dict[str, Any]] = field(default_factory=dict)
+    events: dict[str, Event] = field(default_factory=dict)
     repeated: int = 0
 
 
@@ -95,7 +95,6 @@ class World:
     planned: Plan = field(default_factory=Plan)
     zombies: list[tuple[str, Hosted]] = field(default_factory=list)
     now: int = SECOND
-    late: int = 0
 
     def build(self) -> None:
         """Sites in a tree with a few more links, nodes, sources and subscriptions."""
@@ -221,7 +220,6 @@ class World:
         return count
 
     def told(self, hosted: Hosted, node: str, outcome: Outcome) -> None:
-        self.late += outcome.late
         site = self.directory.nodes[node].site
         stream = self.streams[hosted.record.source]
         name = hosted.record.name
@@ -289,9 +287,9 @@ class World:
                 for message in stream[reader.positions[detector] :]:
                     shared = json.loads(message.body) if message.topic[1] == "found" else {}
                     if shared.get("type") in listening.heard:
-                        record = delivered(shared, listening)
-                        reader.repeated += record["id"] in reader.records
-                        reader.records[record["id"]] = record
+                        event = delivered(shared, listening)
+                        reader.repeated += event.id in reader.events
+                        reader.events[event.id] = event
                 reader.positions[detector] = len(stream)
 
     def end(self) -> None:
@@ -330,11 +328,12 @@ def run(seed: int, steps: int = 120) -> World:
             case "read":
                 world.read()
     world.end()
-    assert not world.late, f"{world.late} events were late"
+    late = sum(one.work.detecting.counters.late for one in world.hosted.values())
+    assert not late, f"{late} events were late"
     rejected = [dict(one.work.rejected) for one in world.hosted.values() if one.work.rejected]
     assert not rejected
     for name in first:
-        heard = {id: told(record) for id, record in world.readers[name].records.items()}
+        heard = {id: {"type": one.type, **one.attributes} for id, one in world.readers[name].events.items()}
         expected = world.expected(world.directory.subscriptions[name])
         missing, extra = expected.keys() - heard.keys(), heard.keys() - expected.keys()
         text = world.directory.subscriptions[name].pattern
@@ -342,8 +341,3 @@ def run(seed: int, steps: int = 120) -> World:
         assert not extra, f"{name} has {len(extra)} too many: {text}"
         assert heard == expected, f"{name} heard something else: {text}"
     return world
-
-
-def told(record: dict[str, Any]) -> dict[str, Any]:
-    """What a record says of itself."""
-    return {"type": record["type"], **{name: v for name, v in record["data"].items() if name != "parts"}}

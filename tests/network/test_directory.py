@@ -39,7 +39,7 @@ def test_changes_lead_from_one_directory_to_another(before: Directory, after: Di
         ("nodes", {"name": "n", "site": "s", "alife": True}, "did you mean `alive`"),
         ("nodes", {"name": "n", "site": "s", "alive": 1}, "is not true or false"),
         ("sources", {"name": "n", "site": "s", "types": "A"}, "is not a list"),
-        ("sources", {"name": "n", "site": "s", "rates": []}, "is not an object"),
+        ("sources", {"name": "n", "site": "s", "heartbeat": []}, "is not a whole number"),
         ("detectors", {"name": "n", "pattern": "", "gives": [], "node": "", "events": [{}]}, "events[0]: 'type'"),
     ],
 )

@@ -10,6 +10,7 @@ from penstock.network.directory import (
     Link,
     Node,
     Options,
+    Rates,
     Site,
     Source,
     Subscription,
@@ -30,7 +31,8 @@ def network(*subscriptions: Subscription) -> Directory:
         Link("office", "gateway", latency=100, rate=10_000_000),
         Link("gateway", "wireless", latency=5_000, rate=50_000),
         *(Node("n-office", "office"), Node("n-gateway", "gateway"), Node("n-wireless", "wireless")),
-        Source("doors", "office", ("Open", "Close"), rates={"Open": 10.0, "Close": 10.0}),
+        Source("doors", "office", ("Open", "Close")),
+        Rates("doors", {"Open": 10.0, "Close": 10.0}),
         Source("alarms", "gateway", ("Alarm",)),
         *subscriptions,
     )
@@ -64,7 +66,7 @@ def test_near_publishers_what_is_heard_stays_at_its_site() -> None:
 
 
 def test_a_source_that_no_node_can_reach_does_not_decide() -> None:
-    silent = Source("cellar", "cellar", ("Open",), rates={"Open": 3.0})
+    silent = Source("cellar", "cellar", ("Open",))
     [detector] = plan(network(wants("a")).put(Site("cellar"), silent)).detectors.values()
     assert detector.sources == ("cellar", "doors")
     assert detector.node == "n-office"
@@ -244,3 +246,38 @@ def test_parts_that_were_not_factored_out_say_why() -> None:
 def test_the_shortest_way_counts() -> None:
     directory = Directory().put(Link("a", "b", 5), Link("b", "c", 5), Link("a", "c", 20))
     assert distances(directory, "a", lambda link: link.latency)["c"] == 10
+
+
+@pytest.mark.parametrize(("busy", "node"), [("doors", "n-office"), ("alarms", "n-gateway")])
+def test_near_publishers_measured_rates_decide(busy: str, node: str) -> None:
+    measured = Rates(busy, {"Open": 50.0, "Close": 50.0, "Alarm": 500.0})
+    quiet = Rates("doors" if busy == "alarms" else "alarms", {"Open": 0.1, "Close": 0.1, "Alarm": 0.1})
+    [detector] = plan(network(wants("a", LONGER)).put(measured, quiet)).detectors.values()
+    assert detector.node == node
+
+
+def test_near_publishers_what_a_detector_was_measured_to_give_counts_too() -> None:
+    [detector] = plan(network(wants("a"))).detectors.values()
+    flood = Rates(detector.source, dict.fromkeys(detector.gives, 1000.0))
+    [placed] = plan(network(wants("a")).put(flood)).detectors.values()
+    assert (detector.node, placed.node) == ("n-office", "n-wireless")
+
+
+def test_near_publishers_a_detector_moves_if_what_was_measured_makes_it_worth_while() -> None:
+    directory = network(wants("a", LONGER))
+    directory = followed(directory, plan(directory))
+    [detector] = directory.detectors.values()
+    directory = directory.put(Rates(detector.source, dict.fromkeys(detector.gives, 0.0)))
+    measured = directory.put(Rates("doors", {"Open": 0.1, "Close": 0.1}), Rates("alarms", {"Alarm": 500.0}))
+    [move] = plan(measured).moved
+    assert (move.before, move.after) == ("n-office", "n-gateway")
+    again = plan(followed(measured, plan(measured)))
+    assert again.moved == ()
+    slightly = directory.put(Rates("doors", {"Open": 10.0, "Close": 10.0}), Rates("alarms", {"Alarm": 25.0}))
+    assert plan(slightly).moved == ()
+
+
+def test_near_publishers_many_subscribers_do_not_draw_a_detector_away_before_anything_was_measured() -> None:
+    many = [wants(f"s{number:02}") for number in range(20)]
+    [detector] = plan(network(*many)).detectors.values()
+    assert detector.node == "n-office"

@@ -18,7 +18,7 @@ def trial(seed: int, steps: int) -> tuple[int, int, int, str]:
         world = run(seed, steps)
     except (AssertionError, PenstockError, LookupError, ValueError):
         return seed, 0, 0, traceback.format_exc(limit=-3)
-    return seed, len(world.events), sum(len(one.records) for one in world.readers.values()), ""
+    return seed, len(world.events), sum(len(one.events) for one in world.readers.values()), ""
 
 
 def main() -> int:

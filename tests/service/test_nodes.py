@@ -131,6 +131,7 @@ def test_a_broker_that_goes_away_and_comes_back_loses_nothing() -> None:
                 await asyncio.sleep(0.5)
                 await asyncio.to_thread(server.start)
                 await flowing
+                await service.change_policy(found, "minimum_bandwidth")
                 await story.end()
                 await same(found, story)
 

@@ -83,6 +83,8 @@ class Following(Protocol):
     """Whether the stream cannot be reached at present."""
     lost: int
     """How many messages, of any topic, the stream had let go of before they could be read."""
+    division: Division
+    """How its content filter was divided."""
 
     async def batch(self, timeout: float | None = None) -> list[Message]:
         """All that has come; waits for the first one, or until so many seconds are over."""
@@ -149,8 +151,19 @@ class Broker(Protocol):
     async def last(self, stream: str, site: str | None = None) -> int:
         """The number of a stream's newest message, 0 if it has had none."""
 
-    async def follow(self, stream: str, topics: Sequence[Topic], after: int = 0, site: str | None = None) -> Following:
-        """Read a stream, of this site's broker or of another's: what it has of some topics after a number."""
+    async def follow(
+        self,
+        stream: str,
+        topics: Sequence[Topic],
+        after: int = 0,
+        site: str | None = None,
+        where: Condition | None = None,
+    ) -> Following:
+        """Read a stream, of this site's broker or of another's: what it has of some topics after a number.
+
+        Of events only those for which a filter over their attributes holds: the broker looks at what it can, the client
+        at the rest.
+        """
 
     async def bucket(self, name: str, site: str | None = None) -> Bucket:
         """A bucket of this site's broker, made if it is not there, or of another's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 from contextlib import ExitStack, suppress
@@ -80,6 +81,9 @@ async def _host(request: Request, address: str, settings: Settings, patience: fl
     site = request.site or broker.site or "local"
     node = NetworkNode(broker, site, request.name, settings)
     await node.start()
+    # What was loaded stays: events need not wait for it to be looked through for garbage.
+    gc.collect()
+    gc.freeze()
     typer.echo(f"node {node.name} at {site} on {address} is ready")
     try:
         await ended.wait()

@@ -43,6 +43,8 @@ async def _watch(request: Request, pause: float) -> None:
         watching = Watching(broker, request.directory)
         console = Console()
         if request.once:
+            await watching.look()  # rates are between two looks
+            await asyncio.sleep(pause)
             console.print(view(await watching.look(), _now()))
             return
         with Live(console=console, screen=console.is_terminal, auto_refresh=False) as live:
@@ -88,22 +90,17 @@ def _nodes(overview: Overview, now: int) -> Table:
 
 
 def _detectors(overview: Overview) -> Table:
-    numbers = ("events", "per s", "found", "late", "rejected", "lost", "held", "p50 ms", "p99 ms")
+    numbers = ("events", "per s", "found", "late", "rejected", "lost", "held", "wait ms", "p50 ms", "p99 ms")
     table = _table("Detectors", "detector", "node", *numbers, "waits for", numbers=numbers)
     for name, detector in overview.directory.detectors.items():
         report = overview.report(name)
         if report is None:
             table.add_row(name, detector.node, *[""] * len(numbers), Text("its node", "yellow"))
             continue
-        counts = [
-            report.events,
-            round(overview.rates.get(name, 0)),
-            report.found,
-            report.late,
-            report.rejected,
-            report.lost,
-        ]
-        cells = [f"{count:,}" for count in [*counts, report.held]] + [f"{report.p50:.1f}", f"{report.p99:.1f}"]
+        rate = f"{overview.rates[name]:,.0f}" if name in overview.rates else ""
+        counts = (report.found, report.late, report.rejected, report.lost, report.held)
+        times = (report.delay, report.p50, report.p99)
+        cells = [f"{report.events:,}", rate, *(f"{one:,}" for one in counts), *(f"{one:,.1f}" for one in times)]
         away = [f"{name} (away)" for name in report.away]
         table.add_row(name, detector.node, *cells, Text(", ".join([*report.waits, *away]), "yellow"))
     return table

@@ -418,6 +418,8 @@ class Detector:
         return Composites(pending, incomplete=incomplete, late=lambda: late_table(late), published=published)
 
     def _published(self, selection: Selection) -> list[dict[str, Any]]:
+        if not len(selection):
+            return []
         composites, places = Unpacking(selection, self._carried).composites()
         return [
             to_record(one, self._timers.get(rank), number)

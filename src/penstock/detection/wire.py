@@ -21,6 +21,7 @@ from penstock.engine.composed import PRIMITIVE, Composed, labels_of
 from penstock.engine.kept import Ints
 from penstock.errors import DataError
 from penstock.events.cloudevents import attributes_of, from_cloudevent, to_part
+from penstock.events.digest import DIGITS
 from penstock.events.event import Event
 from penstock.events.fields import fields_of
 from penstock.events.found import Composite, Part
@@ -113,11 +114,9 @@ class Unpacking:
     selection: Selection
     carried: Sequence[str] | None
     _known: dict[tuple[int, int], Composite | Event] = field(default_factory=dict)
-    _texts: list[str] = field(default_factory=list)
 
     def composites(self) -> tuple[list[Composite], Ints]:
         """All that were selected, in the order of results, and at which places (see `FoundDefinition`)."""
-        self._texts = self.selection.found.texts.to_pylist()
         whole: list[Composite] = []
         numbers = {one.name: number for number, one in enumerate(self.selection.found.definitions)}
         for one in self.selection.definitions:
@@ -130,9 +129,10 @@ class Unpacking:
     def _gather(self, composites: Composed) -> None:
         """Makes objects of all that composites are made of, inside first."""
         found = self.selection.found
-        events = np.setdiff1d(composites.leaves, [row for owner, row in self._known if owner == PRIMITIVE])
+        fresh = {row for row in composites.leaves.tolist() if (PRIMITIVE, row) not in self._known}
+        events = np.array(sorted(fresh), np.int64)
         for table, where, rows in found.events.locate(events) if len(events) else ():
-            for number, event in zip(events[where].tolist(), table.take(rows).to_events(), strict=True):
+            for number, event in zip(events[where].tolist(), table.events_at(rows), strict=True):
                 self._known[PRIMITIVE, number] = self._carrying(event)
         for owner in np.unique(composites.owners[composites.owners >= 0]).tolist():
             rows = np.unique(composites.rows[composites.owners == owner])
@@ -156,7 +156,8 @@ class Unpacking:
         bounds = composites.offsets.tolist()
         stamps = zip(composites.lo.tolist(), composites.hi.tolist(), strict=True)
         kinds, bits = composites.kinds.tolist(), composites.bits.tolist()
-        return [
+        ids = np.ascontiguousarray(composites.words).tobytes().decode()
+        made = [
             Composite(
                 definition.name,
                 lo,
@@ -166,6 +167,9 @@ class Unpacking:
             )
             for row, (lo, hi) in enumerate(stamps)
         ]
+        for row, one in enumerate(made):
+            vars(one)["id"] = ids[row * DIGITS : (row + 1) * DIGITS]  # the engine has computed it
+        return made
 
     def _values(self, names: Sequence[str], kinds: list[int], bits: list[int]) -> dict[str, Any]:
         triples = zip(names, kinds, bits, strict=True)
@@ -175,7 +179,7 @@ class Unpacking:
         if kind == vm.BOOLEAN:
             return bool(bits)
         if kind == vm.TEXT:
-            return self._texts[bits]
+            return self.selection.found.texts[bits].as_py()
         if kind == vm.TIME:
             return datetime_of(bits)
         return float(np.int64(bits).view(np.float64)) if kind == vm.FLOAT else bits

@@ -210,7 +210,7 @@ class Engine:
         fresh = self.composers[number].compose(made, engine.instances, owners, rows)
         once = self._once(number, fresh)
         fresh = fresh if once is None else fresh.take(once)
-        if self.used[number] and not fresh.is_in_order:
+        if (self.used[number] or self.division.publishes) and not fresh.is_in_order:
             order = rows_in_order((fresh.hi, fresh.lo), fresh.leaf_offsets, fresh.leaves, [])
             once, fresh = order if once is None else once[order], fresh.take(order)
         start = store.end

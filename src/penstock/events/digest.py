@@ -10,6 +10,8 @@ False
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 Lanes = tuple[int, int]
 START: Lanes = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 FACTORS: Lanes = (0x87C37B91114253D5, 0x4CF5AD432745937F)
@@ -27,11 +29,15 @@ def absorbed(lanes: Lanes, *words: int) -> Lanes:
     True
     """
     first, second = lanes
+    (one, other), (step, other_step), ones = FACTORS, STEPS, _ONES
     for word in words:
-        first ^= _rotated(word * FACTORS[0], 31) * FACTORS[1] & _ONES
-        first = ((_rotated(first, 27) + second) * 5 + STEPS[0]) & _ONES
-        second ^= _rotated(word * FACTORS[1], 33) * FACTORS[0] & _ONES
-        second = ((_rotated(second, 31) + first) * 5 + STEPS[1]) & _ONES
+        # A rotation by n is two shifts; what goes beyond 64 bits is cut off once.
+        mixed = word * one & ones
+        first ^= (mixed << 31 | mixed >> 33) * other & ones
+        first = (((first << 27 | first >> 37) + second) * 5 + step) & ones
+        mixed = word * other & ones
+        second ^= (mixed << 33 | mixed >> 31) * one & ones
+        second = (((second << 31 | second >> 33) + first) * 5 + other_step) & ones
     return first, second
 
 
@@ -57,8 +63,9 @@ def text_words(text: str) -> list[int]:
     return [len(data), *(int.from_bytes(data[start : start + 8], "little") for start in range(0, len(data), 8))]
 
 
+@lru_cache(maxsize=4096)
 def text_lanes(text: str) -> Lanes:
-    """The hash of one text."""
+    """The hash of one text; names come again and again."""
     return finished(absorbed(START, *text_words(text)))
 
 
@@ -69,11 +76,6 @@ def digits(lanes: Lanes) -> str:
     '00000000000000ffffffffff'
     """
     return f"{lanes[0]:016x}{lanes[1]:016x}"[:DIGITS]
-
-
-def _rotated(word: int, by: int) -> int:
-    word &= _ONES
-    return (word << by | word >> (64 - by)) & _ONES
 
 
 def _spread(word: int) -> int:

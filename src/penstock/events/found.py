@@ -11,7 +11,7 @@ import math
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from penstock.events.digest import START, Lanes, absorbed, digits, finished, text_lanes, text_words
@@ -91,7 +91,11 @@ def labels_lanes(labels: Iterable[str]) -> Lanes:
     >>> labels_lanes(["x", "y"]) == labels_lanes(["y", "x"])
     True
     """
-    names = sorted(labels, key=str.encode)
+    return _names_lanes(tuple(sorted(labels, key=str.encode)))
+
+
+@lru_cache(maxsize=1024)
+def _names_lanes(names: tuple[str, ...]) -> Lanes:
     words = [word for name in names for word in text_words(name)]
     return finished(absorbed(START, len(names), *words)) if names else NO_LABELS
 

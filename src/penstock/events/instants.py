@@ -30,6 +30,8 @@ RFC_3339 = (
 _WHOLE = r"^-?[0-9]{1,18}$"
 _DECIMAL = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?")
 _EXACT = 2.0**53
+_FEW = 16
+"""So many texts are sooner read one by one than as a column."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def of_values(values: Sequence[Any], unit: str | None = None, zone: str | None =
     try:
         if kinds == {int}:
             return _integers(np.array(values, np.int64), unit)
-        if kinds == {str}:
+        if kinds == {str} and len(values) > _FEW:
             return _texts(pa.array(values, pa.string()), unit, zone, numbers=False)
     except (OverflowError, UnicodeEncodeError):
         pass  # one of them is no time: find out which

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from penstock.errors import DataError, nearest
@@ -32,6 +32,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _EPOCH_DAY = EPOCH.toordinal()
 
 
+@lru_cache(maxsize=4096)
 def parse_time(text: str, zone: str | None = None, round_up: bool = False) -> int:
     """Read an RFC 3339 time; ``zone`` is an IANA name for times that say none.
 

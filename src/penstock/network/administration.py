@@ -10,6 +10,7 @@ from penstock.brokers.protocol import Bucket
 from penstock.errors import DataError, nearest
 from penstock.network.agreement import View, write
 from penstock.network.directory import Subscription
+from penstock.network.policies import policy_of
 
 
 async def administer(bucket: Bucket, view: View, body: bytes) -> None:
@@ -19,7 +20,7 @@ async def administer(bucket: Bucket, view: View, body: bytes) -> None:
     if verb != "policy":
         raise DataError(f"{verb!r} is nothing that an administrator can ask", hint="there is: policy")
     record = _subscription(view, str(request.get("subscription")))
-    changed = replace(record, policy=str(request.get("policy")))
+    changed = replace(record, policy=policy_of(str(request.get("policy"))).name)
     if changed != record:
         await write(bucket, changed)
 
@@ -35,7 +36,7 @@ def _read(body: bytes) -> dict[str, Any]:
 
 
 def _subscription(view: View, name: str) -> Subscription:
-    known = {one.name: one for one in view.records.values() if isinstance(one, Subscription)}
+    known = {one.name: one for one in view.subscriptions}
     if name not in known:
         close = nearest(name, known)
         raise DataError(f"there is no subscription {name!r}", hint=f"did you mean {close}?" if close else None)

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from penstock.brokers.protocol import Bucket, Entry
 from penstock.errors import DataError
-from penstock.network.directory import Detector, Directory, Node, Record, key_of, record_of
+from penstock.network.directory import Detector, Directory, Node, Record, Subscription, key_of, record_of
 from penstock.network.records import from_json, to_json
 
 AGREED = "agreement"
@@ -97,11 +97,21 @@ class View:
     places: dict[str, tuple[Place, ...]] = field(default_factory=dict)
     origins: dict[str, int] = field(default_factory=dict)
     told: dict[str, Any] = field(default_factory=dict)
+    clients: dict[str, int] = field(default_factory=dict)
     bad: int = 0
 
-    def take(self, entry: Entry) -> None:
-        """An entry is new; one that cannot be read is counted, and is as if it were not there."""
+    def take(self, entry: Entry) -> bool:
+        """An entry is new; one that cannot be read is counted, and is as if it were not there.
+
+        Says whether the directory may be another one now: who lives and who has read how far is not in it.
+        """
         table, _, name = entry.key.partition("/")
+        if table in ("clients", "read"):
+            if table == "clients" and entry.value is not None:
+                self.clients[name] = entry.revision
+            elif table == "clients":
+                self.clients.pop(name, None)
+            return False
         try:
             form = None if entry.value is None or entry.key == AGREED else json.loads(entry.value)
             if entry.key == AGREED:
@@ -115,6 +125,7 @@ class View:
         except (DataError, ValueError, KeyError, TypeError):
             self.bad += 1
             self.records.pop(entry.key, None)
+        return True
 
     def _set(self, table: str, name: str, form: Any) -> None:
         rows: dict[str, Any] = getattr(self, table)
@@ -124,6 +135,11 @@ class View:
             rows[name] = from_json(Places, form).places
         else:
             rows[name] = int(form) if table == "origins" else form
+
+    @property
+    def subscriptions(self) -> list[Subscription]:
+        """All that are known."""
+        return [one for one in self.records.values() if isinstance(one, Subscription)]
 
     @property
     def directory(self) -> Directory:

@@ -18,6 +18,7 @@ from penstock.events.instant import instant
 from penstock.events.times import EARLIEST
 from penstock.network.directory import Detector, EventType
 from penstock.network.hosting import detecting
+from penstock.network.rates import counted
 from penstock.network.schemas import acceptable
 from penstock.network.shape import division_of
 
@@ -60,7 +61,6 @@ class Outcome:
 
     found: list[tuple[str, bytes]] = field(default_factory=list)
     frontier: int | None = None
-    late: int = 0
 
 
 class Work:
@@ -73,6 +73,8 @@ class Work:
         self.rejected: Counter[str] = Counter()
         self.repeated = 0
         self.events = 0
+        self._heard: Counter[tuple[str, str]] = Counter()
+        self._given: Counter[tuple[str, str]] = Counter()
         self._promised: dict[str, int] = {}
         self._pages: dict[str, bytes] = {}
 
@@ -122,6 +124,13 @@ class Work:
             found += self._deliver(f"penstock/{detector}", some)
         found += self._pass(list(beats.values()))
         return self._outcome(found)
+
+    @property
+    def totals(self) -> dict[tuple[str, str], int]:
+        """How many events of each source and type were heard, and composites found by this detector as a source."""
+        heard = [(name, one.type) for one in self.record.events for name in one.sources]
+        given = [(self.record.source, name) for name in self.record.gives]
+        return {**dict.fromkeys([*heard, *given], 0), **self._heard, **self._given}
 
     @property
     def asks_the_clock(self) -> bool:
@@ -174,12 +183,15 @@ class Work:
             return [*self._feed(lines[:half]), *self._feed(lines[half:])]
         self.rejected += bad
         self.events += len(table)
+        if len(table):
+            self._heard += counted(table)
         return [found]
 
     def _deliver(self, source: str, messages: Sequence[Message]) -> list[Composites]:
         """Composites of another detector. One that came back from an older state tells some of them again: they end no
-        later than what it had promised before."""
+        later than what it had promised before, or than what it has told since, where these come in order."""
         promised = self._promised.get(source)
+        last = promised
         records: list[Mapping[str, Any]] = []
         for line in (line for message in messages for line in lines_of(message)):
             try:
@@ -192,6 +204,9 @@ class Work:
                 self.repeated += 1
             else:
                 records.append(record)
+                last = end - 1 if last is None else max(last, end - 1)
+        if last is not None and self.record.options.policy == "guaranteed":
+            self._promised[source] = last
         return [self.detecting.deliver(records, source)] if records else []
 
     @property
@@ -199,6 +214,8 @@ class Work:
         return division_of(self.record).elsewhere
 
     def _outcome(self, steps: Sequence[Composites]) -> Outcome:
-        found = [(str(one["id"]), to_json(one)) for step in steps for one in step.published]
-        late = sum(step.late.num_rows for step in steps if step.late is not None)
-        return Outcome(found, self.detecting.frontier, late)
+        found: list[tuple[str, bytes]] = []
+        for one in (one for step in steps for one in step.published):
+            found.append((str(one["id"]), to_json(one)))
+            self._given[self.record.source, str(one["type"])] += 1
+        return Outcome(found, self.detecting.frontier)

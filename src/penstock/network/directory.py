@@ -62,13 +62,23 @@ class Node:
 
 @dataclass(frozen=True)
 class Source:
-    """Who publishes events of some types; ``rates`` are events a second, by type, as far as measured."""
+    """Who publishes events of some types."""
 
     name: str
     site: str
     types: tuple[str, ...] = ()
     heartbeat: int = 1_000_000
     clock_error: int = 0
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What nodes have measured: events a second, by type, that a source publishes, or composites that a detector does.
+
+    ``name`` is that of the source; a detector has one too (`Detector.source`).
+    """
+
+    name: str
     rates: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
@@ -165,7 +175,9 @@ class Hints:
 class Subscription:
     """Who wants what: a pattern, how it is detected, by which distribution policy, and where the subscriber is.
 
-    ``only`` are the definitions that are wanted, all if none is named.
+    ``only`` are the definitions that are wanted, all if none is named. ``client`` is who subscribed; if nothing is
+    heard of it for ``lease``, it is taken to be dead, and the subscription goes. With no lease it stays until it is
+    removed.
     """
 
     name: str
@@ -175,9 +187,11 @@ class Subscription:
     policy: str = "minimum_latency"
     only: tuple[str, ...] = ()
     hints: Hints = Hints()
+    client: str = ""
+    lease: int = 0
 
 
-Record = EventType | Site | Link | Node | Source | Detector | Subscription
+Record = EventType | Site | Link | Node | Source | Detector | Subscription | Rates
 TABLES: Mapping[str, type] = {
     "types": EventType,
     "sites": Site,
@@ -186,6 +200,7 @@ TABLES: Mapping[str, type] = {
     "sources": Source,
     "detectors": Detector,
     "subscriptions": Subscription,
+    "rates": Rates,
 }
 """The members of a directory, and what is in each."""
 R = TypeVar("R")
@@ -207,6 +222,7 @@ class Directory:
     sources: Mapping[str, Source] = field(default_factory=dict)
     detectors: Mapping[str, Detector] = field(default_factory=dict)
     subscriptions: Mapping[str, Subscription] = field(default_factory=dict)
+    rates: Mapping[str, Rates] = field(default_factory=dict)
 
     def put(self, *records: Record) -> Self:
         """The directory with these records, in place of those of the same name."""
@@ -257,6 +273,14 @@ class Directory:
     def of_entries(cls, entries: Mapping[str, Any]) -> Self:
         """The directory from what `entries` gave."""
         return cls().put(*(record_of(key, form) for key, form in entries.items()))
+
+    def rate(self, source: str, type: str) -> float | None:
+        """How many events of a type a source publishes a second, if it was measured.
+
+        >>> Directory().put(Rates("door-1", {"Open": 0.5})).rate("door-1", "Open")
+        0.5
+        """
+        return self.rates[source].rates.get(type) if source in self.rates else None
 
     def publishers(self, type: str) -> tuple[str, ...]:
         """The sources of a type, by name."""

@@ -6,23 +6,38 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from penstock.detection.wire import from_record, to_record
+from penstock.detection.wire import from_record
+from penstock.events.event import Event
 from penstock.events.found import Composite, Part
 from penstock.network.plan import Listening, Names
 
 
-def delivered(record: Mapping[str, Any], listening: Listening) -> dict[str, Any]:
-    """A record that a detector has published, as the subscription that listens to it gets it.
+def delivered(record: Mapping[str, Any], listening: Listening) -> Event:
+    """The event that a subscription gets, from the record that a detector has published.
 
-    >>> from penstock.events.event import Event
+    >>> from penstock.detection.wire import to_record
     >>> shared = Composite("c1", 5, 5, {"p1": 7}, (Part(Event("A", "s", "1", 5, 5), frozenset()),))
     >>> names = {"c1": Names("Met", {"p1": "room"})}
-    >>> record = delivered(to_record(shared), Listening("sub", ("d",), ("c1",), names))
-    >>> record["type"], record["data"]["room"]
+    >>> event = delivered(to_record(shared), Listening("sub", ("d",), ("c1",), names))
+    >>> event.type, event.attributes["room"]
     ('Met', 7)
     """
     composite, _ = from_record(record, listening.definitions)
-    return to_record(renamed(composite, listening.definitions))
+    return _event(renamed(composite, listening.definitions))
+
+
+def _event(composite: Composite) -> Event:
+    parts = (_event(one.symbol) if isinstance(one.symbol, Composite) else one.symbol for one in composite.parts)
+    attributes = dict(composite.attributes)
+    return Event(
+        composite.type,
+        composite.source,
+        composite.id,
+        composite.lo,
+        composite.hi,
+        attributes=attributes,
+        parts=tuple(parts),
+    )
 
 
 def renamed(composite: Composite, definitions: Mapping[str, Names]) -> Composite:

@@ -34,9 +34,11 @@ from penstock.network.agreement import Agreement, Place, Places, View, agree, pu
 from penstock.network.detecting import Work
 from penstock.network.directory import Detector, Directory, Link, Node, Site
 from penstock.network.inputs import inputs_of
+from penstock.network.leases import Leases
 from penstock.network.liveness import Liveness, bury
 from penstock.network.plan import Plan
 from penstock.network.planner import plan
+from penstock.network.rates import Meter
 from penstock.network.records import to_json
 from penstock.network.reporting import report_of
 from penstock.network.running import SAVE_EVERY, Running
@@ -56,7 +58,8 @@ class Settings:
 
     ``beat`` is how often it says that it lives, ``expiry`` how long another may be silent, ``save`` how often states
     are saved, ``directory`` the site whose broker has the directory, if that is not the node's own, ``links``
-    those of its site that placement is to know of, and ``max_age`` and ``max_bytes`` what the site's stream keeps.
+    those of its site that placement is to know of, ``max_age`` and ``max_bytes`` what the site's stream keeps, and
+    ``measure`` over how long rates are measured.
     """
 
     beat: float = 1.0
@@ -66,6 +69,7 @@ class Settings:
     links: tuple[Link, ...] = ()
     max_age: float = 86_400.0
     max_bytes: int = 1 << 30
+    measure: float = 10.0
 
 
 def _now() -> int:
@@ -93,6 +97,9 @@ class NetworkNode:
         self._changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._failed: dict[str, tuple[int, float]] = {}
+        self._leases = Leases(self._settings.beat)
+        self._meter = Meter()
+        self._measured = time.monotonic()
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -130,8 +137,8 @@ class NetworkNode:
 
     async def _watch(self) -> None:
         async for entry in self._directory.watch():
-            self.view.take(entry)
-            self._changed.set()
+            if self.view.take(entry):
+                self._changed.set()
 
     async def _control(self) -> None:
         """Plans and acts whenever something has changed, and again soon after what could not be done."""
@@ -187,6 +194,7 @@ class NetworkNode:
             await running.stop()
             await self._states.remove(name)
             await self._directory.delete(f"places/{name}")
+            await self._directory.delete(f"rates/{running.work.record.source}")
         else:
             await running.hand_over()
 
@@ -290,7 +298,26 @@ class NetworkNode:
                 for name in await self._liveness.silent(self.view.agreement.nodes):
                     _log.info("%s: %s is silent", self.name, name)
                     await bury(self._directory, name)
+                await self._end_leases()
+                await self._measure()
             await asyncio.sleep(self._settings.beat)
+
+    async def _end_leases(self) -> None:
+        """Removes the subscriptions of clients that say nothing any more."""
+        for one in self._leases.over(self.view.subscriptions, self.view.clients):
+            _log.info("%s: %s, who subscribed %s, is silent", self.name, one.client, one.name)
+            self.counts["leases over"] += 1
+            for key in (f"subscriptions/{one.name}", f"told/{one.name}", f"clients/{one.client}"):
+                await self._directory.delete(key)
+
+    async def _measure(self) -> None:
+        """Writes down, now and then, how much comes from whom, if that is something new."""
+        seconds = time.monotonic() - self._measured
+        if seconds < self._settings.measure:
+            return
+        self._measured += seconds
+        for rates in self._meter.measure([one.work.totals for one in self.running.values()], seconds):
+            await write(self._directory, rates)
 
     async def _say(self) -> None:
         report = report_of(self.name, self.site, self._clock(), self.running.values(), self.counts)

@@ -10,8 +10,12 @@ from dataclasses import dataclass, field
 from penstock.network.directory import Detector, Directory, Link, Node
 from penstock.network.policies import DistributionPolicy
 
-SHARE = 0.1
+UNKNOWN = 1.0
+"""So many events a second are taken to come where nothing was measured."""
+SHARE = 0.01
 """Of what a detector hears, so much is taken to come out of it, where nothing was measured."""
+WORTH = 3.0
+"""A detector moves if it costs so many times as much where it is as elsewhere: what it has seen must move too."""
 FAR = 1e12
 """The length of a way that is not known: it decides, unless all are as far."""
 Costs = Mapping[str, float]
@@ -34,6 +38,24 @@ class Placement:
         """A detector is where it is."""
         self.placed[detector.name] = node
         self.load[node] = self.load.get(node, 0) + 1
+
+    def release(self, detector: Detector) -> None:
+        """A detector may go elsewhere."""
+        self.load[self.placed.pop(detector.name)] -= 1
+
+    def is_far(self, detector: Detector, policy: DistributionPolicy) -> bool:
+        """Whether a detector is much farther from its publishers than it could be, by what was measured throughout."""
+        if policy.locality != "publishers" or not self._is_measured(detector):
+            return False
+        costs = self._near_publishers(detector)
+        here, least = costs[self.placed[detector.name]], min(costs.values())
+        return here > WORTH * least and here - least > UNKNOWN
+
+    def _is_measured(self, detector: Detector) -> bool:
+        heard = [(name, one.type) for one in detector.events for name in one.sources]
+        parts = [(f"penstock/{one.detector}", one.definition) for one in detector.parts]
+        given = [(detector.source, name) for name in detector.gives]
+        return all(self.directory.rate(*one) is not None for one in [*heard, *parts, *given])
 
     def choose(self, detector: Detector, policy: DistributionPolicy) -> str:
         """The node for a detector; those that it hears have been placed before."""
@@ -60,7 +82,7 @@ class Placement:
     def _near_publishers(self, detector: Detector) -> Costs:
         """What must be carried how far: what it hears, and a share of that to those who listen."""
         heard = [pair for pair in self._heard(detector) if pair[0]]
-        out = SHARE * sum(rate for _, rate in heard)
+        out = self._given(detector, sum(rate for _, rate in heard))
         told = [(site, out) for user in detector.users if (site := self._site(user))]
         costs = dict.fromkeys((node.name for node in self.nodes), 0.0)
         for site, rate in (*heard, *told):
@@ -73,11 +95,19 @@ class Placement:
         """The sites of what a detector hears, and how many events a second come from each."""
         for one in detector.events:
             for name in one.sources:
-                source = self.directory.sources[name]
-                yield source.site, source.rates.get(one.type, 1.0)
+                measured = self.directory.rate(name, one.type)
+                yield self.directory.sources[name].site, UNKNOWN if measured is None else measured
         for part in detector.parts:
             node = self.placed.get(part.detector, "")
-            yield (self.directory.nodes[node].site if node in self.directory.nodes else ""), SHARE
+            measured = self.directory.rate(f"penstock/{part.detector}", part.definition)
+            there = self.directory.nodes[node].site if node in self.directory.nodes else ""
+            yield there, SHARE * UNKNOWN if measured is None else measured
+
+    def _given(self, detector: Detector, heard: float) -> float:
+        """How many composites a second it gives, as measured, or as they are taken to be."""
+        rates = [self.directory.rate(detector.source, one) for one in detector.gives]
+        measured = [one for one in rates if one is not None]
+        return sum(measured) if measured else SHARE * heard
 
     def _burden(self, link: Link) -> float:
         """What an event on a link costs: more where less fits."""

@@ -1,9 +1,9 @@
 """From what is known of a network to a plan: the same on every node that knows the same.
 
 A subscription's pattern is put under shared names, divided as its policy says, and each of its units becomes a
-detector, unless the same is detected already. What runs keeps its shape and its place as long as somebody needs it, its
-node is alive and its policy has not changed; so a plan depends on what ran before, and following it twice changes
-nothing.
+detector, unless the same is detected already. What runs keeps its shape as long as somebody needs it, and its place
+while its node is alive, its policy has not changed and no rates were measured that speak for another; so a plan depends
+on what ran before, and following it twice changes nothing.
 """
 
 from __future__ import annotations
@@ -257,6 +257,8 @@ class _Planning:
         for name in order:
             users = tuple(sorted(self.users[name]))
             detector = replace(self.detectors[name], users=users, policy=self.policies[name].name)
+            if name in placement.placed and placement.is_far(detector, self.policies[name]):
+                placement.release(detector)
             node = placement.placed.get(name) or placement.choose(detector, self.policies[name])
             placed[name] = replace(detector, node=node)
         return {name: placed[name] for name in sorted(placed)}

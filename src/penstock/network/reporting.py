@@ -29,7 +29,7 @@ def detector_report(running: Running) -> DetectorReport:
         name=running.name,
         events=measures.events,
         found=measures.found,
-        late=measures.late,
+        late=counters.late,
         rejected=sum(work.rejected.values()),
         lost=running.lost,
         held=status.held,

@@ -57,11 +57,10 @@ class _Reading:
 
 @dataclass
 class Measures:
-    """How a detector does: events, composites and late events so far, and how long batches took, in seconds."""
+    """How a detector does: events and composites so far, and how long batches took, in seconds."""
 
     events: int = 0
     found: int = 0
-    late: int = 0
     saved: int = 0
     took: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED))
 
@@ -193,16 +192,20 @@ class Running:
             self.measures.took.append(time.perf_counter() - began)
         self.measures.events = self.work.events
         self.measures.found += len(outcome.found)
-        self.measures.late += outcome.late
 
     async def _publish(self, outcome: Outcome) -> None:
-        """What was found, then how far the input is: whoever hears the second has heard the first."""
+        """What was found, then how far the input is: whoever hears the second has heard the first.
+
+        Other detectors must hear composites in order, also if a broker goes away in between: one message goes after the
+        other. Subscribers hear the same in any order.
+        """
         topic = found_topic(self._site, self.name)
         found = outcome.found
-        together = 1 if len(found) <= FEW else _TOGETHER
+        together = 1 if len(found) <= FEW and not self.has_parents else _TOGETHER
         groups = [found[start : start + together] for start in range(0, len(found), together)]
-        for start in range(0, len(groups), FEW):
-            await asyncio.gather(*(self._send(topic, group) for group in groups[start : start + FEW]))
+        at_once = 1 if self.has_parents else FEW
+        for start in range(0, len(groups), at_once):
+            await asyncio.gather(*(self._send(topic, group) for group in groups[start : start + at_once]))
         if self.has_parents and outcome.frontier is not None and outcome.frontier != self._shown:
             self._shown = outcome.frontier
             beat = Beat(self.work.record.source, outcome.frontier)

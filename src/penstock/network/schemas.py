@@ -97,6 +97,8 @@ def acceptable(
     strange = [] if heard is None else [number for number, name in enumerate(names) if name not in heard]
     if not (wanted or strange) or not len(table):
         return table
+    if not strange and all(_has_throughout(table, type) for _, type in wanted):
+        return table
     codes = np.asarray(column.indices)
     good = np.ones(len(table), bool)
     for number in strange:
@@ -113,6 +115,15 @@ def acceptable(
                 on_bad(error, int(np.count_nonzero(bad)))
                 good &= ~bad
     return table if good.all() else table.take(np.flatnonzero(good))
+
+
+def _has_throughout(table: EventTable, type: EventType) -> bool:
+    """Whether all rows have the attributes of a type; rows of other types, too."""
+    columns = dict(zip(table.attributes.column_names, table.attributes.columns, strict=True))
+    return all(
+        name in columns and not columns[name].null_count and columns[name].type in _COLUMNS[kind]
+        for name, kind in type.attributes.items()
+    )
 
 
 def _has(table: EventTable, name: str, kind: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -6,6 +6,7 @@ a whole or not at all, and a node that was thought dead cannot write over that o
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import zlib
@@ -17,6 +18,8 @@ from penstock.errors import StateError
 from penstock.network.records import from_json, to_json
 
 CHUNK = 512 * 1024
+_SMALL = 64 * 1024
+"""Larger pages are compressed beside the events that come in meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,13 @@ class Found:
 
     saved: Saved
     revision: int
+
+
+def _packed(page: bytes) -> list[tuple[str, bytes]]:
+    """A page in compressed chunks, by the names that follow from their content."""
+    packed = zlib.compress(page, 1)
+    chunks = [packed[start : start + CHUNK] for start in range(0, len(packed), CHUNK)]
+    return [(hashlib.sha256(chunk).hexdigest()[:24], chunk) for chunk in chunks]
 
 
 class States:
@@ -88,14 +98,12 @@ class States:
         return written
 
     async def _put(self, detector: str, page: bytes, known: set[str]) -> tuple[str, ...]:
-        packed = zlib.compress(page, 1)
-        chunks = [packed[start : start + CHUNK] for start in range(0, len(packed), CHUNK)]
-        names = [hashlib.sha256(chunk).hexdigest()[:24] for chunk in chunks]
-        for name, chunk in zip(names, chunks, strict=True):
+        chunks = _packed(page) if len(page) <= _SMALL else await asyncio.to_thread(_packed, page)
+        for name, chunk in chunks:
             if name not in known:
                 await self._bucket.put(f"{detector}/{name}", chunk)
                 known.add(name)
-        return tuple(names)
+        return tuple(name for name, _ in chunks)
 
     async def _forget(self, detector: str, names: set[str]) -> None:
         for name in names:

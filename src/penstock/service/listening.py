@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import aclosing
+from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.algebra.conditions import Condition
@@ -12,12 +13,12 @@ from penstock.algebra.expressions import DescribableSet
 from penstock.algebra.names import primitive_types
 from penstock.algebra.node import walk
 from penstock.algebra.pattern import Pattern
-from penstock.brokers.protocol import Broker, Bucket
+from penstock.brokers.protocol import Broker, Bucket, Entry
 from penstock.checks.check import parse
 from penstock.errors import BrokerError, DataError, PatternError
 from penstock.network.addresses import event_topic, found_topic, stream_of
 from penstock.network.agreement import Places, remove, write
-from penstock.network.directory import Source, record_of
+from penstock.network.directory import Source, key_of, record_of
 from penstock.network.directory import Subscription as Wanted
 from penstock.network.plan import Listening
 from penstock.network.records import from_json
@@ -30,26 +31,34 @@ async def listen_to_pattern(
 ) -> None:
     """Write a subscription down, and return when its detectors run; then follow them wherever they go."""
     before = await _now_at(broker, directory)
+    is_new = not subscription.durable or await directory.get(key_of(record)) is None
     await write(directory, record)
     try:
+        await _begin(subscription, record, directory, before, timeout)
+    except BaseException:
+        await subscription.stop()
+        if is_new:
+            await remove(directory, record)
+            await directory.delete(f"told/{record.name}")
+        raise
+
+
+async def _begin(
+    subscription: Subscription, record: Wanted, directory: Bucket, before: dict[str, int], timeout: float
+) -> None:
+    ready = asyncio.Event()
+    try:
         async with asyncio.timeout(timeout):
-            listening = await _told(directory, record.name)
+            told = await _first_told(directory, record.name)
+            subscription.listening = told.listening
+            subscription.also(_follow(subscription, record, told, directory, before, ready))
+            await ready.wait()
     except TimeoutError:
-        await remove(directory, record)
+        if subscription.listening is not None:
+            raise BrokerError(f"the detectors did not start in {timeout:g} seconds") from None
         raise BrokerError(
             f"no node took the subscription in {timeout:g} seconds", hint="start one: penstock node --site NAME"
         ) from None
-    except PatternError:
-        await remove(directory, record)
-        raise
-    subscription.listening = listening
-    ready = asyncio.Event()
-    subscription.also(_follow(subscription, listening, directory, before, ready))
-    try:
-        async with asyncio.timeout(timeout):
-            await ready.wait()
-    except TimeoutError:
-        raise BrokerError(f"the detectors did not start in {timeout:g} seconds") from None
 
 
 async def _now_at(broker: Broker, directory: Bucket) -> dict[str, int]:
@@ -64,32 +73,76 @@ async def _now_at(broker: Broker, directory: Bucket) -> dict[str, int]:
     return before
 
 
-async def _told(directory: Bucket, name: str) -> Listening:
+@dataclass(frozen=True)
+class _Told:
+    """What the nodes have told a subscriber, and the revision at which they did."""
+
+    listening: Listening
+    revision: int
+
+
+def _read(entry: Entry) -> _Told:
+    form: dict[str, Any] = json.loads(entry.value or b"{}")
+    if "refused" in form:
+        raise PatternError(str(form["refused"]))
+    return _Told(from_json(Listening, form), entry.revision)
+
+
+async def _first_told(directory: Bucket, name: str) -> _Told:
     async with aclosing(directory.watch(f"told/{name}")) as watching:
         async for entry in watching:
             if entry.value is not None:
-                form: dict[str, Any] = json.loads(entry.value)
-                if "refused" in form:
-                    raise PatternError(str(form["refused"]))
-                return from_json(Listening, form)
+                return _read(entry)
     raise BrokerError("the directory is closed")
 
 
 async def _follow(
-    subscription: Subscription, listening: Listening, directory: Bucket, before: dict[str, int], ready: asyncio.Event
+    subscription: Subscription,
+    record: Wanted,
+    told: _Told,
+    directory: Bucket,
+    before: dict[str, int],
+    ready: asyncio.Event,
 ) -> None:
-    """Hears the detectors at every place where they are or will be."""
-    missing = set(listening.detectors)
-    async for entry in directory.watch(*(f"places/{name}" for name in listening.detectors)):
-        if entry.value is None:
-            continue
-        name = entry.key.partition("/")[2]
-        for place in from_json(Places, json.loads(entry.value)).places:
-            start = max(place.after, before.get(place.site, 0))
-            await subscription.hear(f"{place.site} {name}", place.site, (found_topic(place.site, name),), start)
-        missing.discard(name)
-        if not missing:
-            ready.set()
+    """Hears the detectors at every place where they are or will be, and others if a plan gives it others."""
+    while True:
+        told = await _hear(subscription, record, told, directory, before, ready)
+        subscription.listening = told.listening
+
+
+async def _hear(
+    subscription: Subscription,
+    record: Wanted,
+    told: _Told,
+    directory: Bucket,
+    before: dict[str, int],
+    ready: asyncio.Event,
+) -> _Told:
+    """Hears some detectors, until the nodes tell it to hear others. Those from before are heard to their end."""
+    missing = set(told.listening.detectors)
+    keys = [f"places/{name}" for name in told.listening.detectors]
+    async with aclosing(directory.watch(f"told/{record.name}", *keys)) as watching:
+        async for entry in watching:
+            table, _, name = entry.key.partition("/")
+            if table == "told" and entry.revision > told.revision:
+                told = replace(told, revision=entry.revision)
+                if entry.value is None:
+                    subscription.lapsed += 1
+                    await write(directory, record)
+                else:
+                    try:
+                        return _read(entry)
+                    except PatternError as error:
+                        subscription.warnings += (str(error),)
+            if table == "told" or entry.value is None:
+                continue
+            for place in from_json(Places, json.loads(entry.value)).places:
+                start = max(place.after, before.get(place.site, 0))
+                await subscription.hear(f"{place.site} {name}", place.site, (found_topic(place.site, name),), start)
+            missing.discard(name)
+            if not missing:
+                ready.set()
+    return told
 
 
 async def listen_to_type(subscription: Subscription, type: str, broker: Broker, directory: Bucket) -> None:

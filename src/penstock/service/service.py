@@ -6,10 +6,13 @@ written into the directory, the nodes start detectors for it, and the subscriber
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 import uuid
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
 from typing import Self
@@ -18,9 +21,10 @@ from penstock.algebra.pattern import Pattern
 from penstock.brokers.connecting import connect
 from penstock.brokers.memory.broker import Memory
 from penstock.brokers.protocol import Broker, Bucket
+from penstock.brokers.tasks import end
 from penstock.checks.check import parse
 from penstock.detection.plan import plan_of
-from penstock.errors import DataError
+from penstock.errors import BrokerError, DataError
 from penstock.events.durations import parse_duration
 from penstock.events.event import Event, Value
 from penstock.events.times import EARLIEST
@@ -30,6 +34,7 @@ from penstock.network.detecting import Beat
 from penstock.network.directory import EventType, Hints, Options, Site, Source, record_of
 from penstock.network.directory import Subscription as Wanted
 from penstock.network.node import NetworkNode, Settings
+from penstock.network.policies import policy_of
 from penstock.network.schemas import unknown_type
 from penstock.ordering.policies import Policy, parse_policy
 from penstock.service.listening import filter_of, known_types, listen_to_pattern, listen_to_type, unknown_types
@@ -38,6 +43,8 @@ from penstock.service.subscriptions import Callback, Subscription
 from penstock.service.types import event_type
 
 _READY = 30.0
+_LOOKS, _SOON = 20, 0.05
+"""So often it is looked for what was asked of the nodes, with so many seconds between, until they are asked again."""
 
 
 def _now() -> int:
@@ -54,6 +61,8 @@ class Service:
         embedded: Whether a node runs inside; it does with ``memory:``, since there is no other.
         settings: Those of nodes; of them ``directory`` is the site whose broker has the directory.
         clock: Tells the time in microseconds, for events that are not given one.
+        lease: If nothing is heard of this application for so long, it is taken to be dead, and its subscriptions go,
+            but for durable ones. It says three times as often that it lives.
 
     >>> import asyncio
     >>> async def doors() -> int:
@@ -80,6 +89,7 @@ class Service:
         clock: Callable[[], int] = _now,
         name: str | None = None,
         patience: float | None = None,
+        lease: str = "1 min",
     ) -> None:
         self.name = name or f"client-{uuid.uuid4().hex[:8]}"
         self.site = site or ""
@@ -90,6 +100,9 @@ class Service:
         self._types: dict[str, EventType] = {}
         self._publishers: dict[str, Publisher] = {}
         self._subscriptions: dict[str, Subscription] = {}
+        self._lease = parse_duration(lease)
+        self._renewing: asyncio.Task[None] | None = None
+        self._noted: dict[str, dict[str, int]] = {}
         self._broker: Broker
         self._directory: Bucket
 
@@ -106,7 +119,10 @@ class Service:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for subscription in list(self._subscriptions.values()):
-            await self.unsubscribe(subscription)
+            await (self._leave(subscription) if subscription.durable else self.unsubscribe(subscription))
+        if self._renewing is not None:
+            await end(self._renewing)
+            await self._directory.delete(f"clients/{self.name}")
         for publisher in list(self._publishers.values()):
             await self._retire(publisher)
         if self.node is not None:
@@ -223,6 +239,7 @@ class Service:
         hints: Hints | None = None,
         where: str | None = None,
         callback: Callback | None = None,
+        durable: str | None = None,
         timeout: float = _READY,
     ) -> Subscription:
         """Subscribe to a pattern, or to all events of a type; returns when everything that is published is heard.
@@ -234,11 +251,16 @@ class Service:
             hints: What must not be factored out, or must stay together.
             where: For a type: a filter over its attributes, such as ``temp < 15``.
             callback: Called with each composite, in place of iterating over the subscription; may be asynchronous.
+            durable: A name by which the subscription stays, also when this application ends or dies, until it is
+                unsubscribed. Whoever subscribes to the same by that name goes on behind the last event that was taken.
             timeout: How many seconds to wait for the detectors.
 
         The other options are those of `penstock.detect`. ``carry="none"`` keeps composites small.
         """
-        subscription = Subscription(f"{self.name}-{uuid.uuid4().hex[:8]}", self._broker, callback)
+        subscription = Subscription(durable or f"{self.name}-{uuid.uuid4().hex[:8]}", self._broker, callback)
+        if durable is not None:
+            subscription.durable = True
+            subscription.positions = await self._read_so_far(durable)
         if isinstance(wanted, EventType):
             if await self._directory.get(f"types/{wanted.name}") is None:
                 raise unknown_type(wanted.name, await known_types(self._directory))
@@ -251,23 +273,94 @@ class Service:
             options = Options(
                 str(parse_policy(chosen)), context, restart, zone, carry if isinstance(carry, str) else ",".join(carry)
             )
+            chosen_policy = policy_of(distribution).name
             record = Wanted(
-                subscription.name, str(pattern), self.site, options, distribution, tuple(only), hints or Hints()
+                subscription.name, str(pattern), self.site, options, chosen_policy, tuple(only), hints or Hints()
             )
+            if durable is None:
+                record = replace(record, client=self.name, lease=self._lease)
+            else:
+                await self._check_same(record)
+            await self._live()
             subscription.warnings = await unknown_types(pattern, self._directory)
             await listen_to_pattern(subscription, record, self._broker, self._directory, timeout)
         self._subscriptions[subscription.name] = subscription
+        await self._note(subscription)
         return subscription
+
+    async def _read_so_far(self, name: str) -> dict[str, int]:
+        """Where a durable subscription was left."""
+        entry = await self._directory.get(f"read/{name}")
+        return {str(key): int(number) for key, number in json.loads((entry and entry.value) or b"{}").items()}
+
+    async def _check_same(self, record: Wanted) -> None:
+        """A durable subscription that is there already must be to the same."""
+        entry = await self._directory.get(f"subscriptions/{record.name}")
+        if entry is not None and entry.value is not None:
+            before = record_of(entry.key, json.loads(entry.value))
+            if not isinstance(before, Wanted) or replace(before, site=record.site, policy=record.policy) != record:
+                raise DataError(
+                    f"there is another durable subscription {record.name!r}", hint="unsubscribe it, or choose a name"
+                )
+
+    async def _live(self) -> None:
+        """Says that this application lives, and does so from now on."""
+        if self._renewing is None:
+            await put_json(self._directory, f"clients/{self.name}", 0)
+            self._renewing = asyncio.create_task(self._renew())
+
+    async def _renew(self) -> None:
+        said = 0
+        while True:
+            await asyncio.sleep(self._lease / 3_000_000)
+            said += 1
+            with suppress(BrokerError):
+                await put_json(self._directory, f"clients/{self.name}", said)
+                for subscription in list(self._subscriptions.values()):
+                    await self._note(subscription)
+
+    async def _note(self, subscription: Subscription) -> None:
+        """Writes down how far a durable subscription was read."""
+        if subscription.durable and self._noted.get(subscription.name) != subscription.positions:
+            self._noted[subscription.name] = dict(subscription.positions)
+            await put_json(self._directory, f"read/{subscription.name}", subscription.positions)
+
+    async def _leave(self, subscription: Subscription) -> None:
+        """Hears a durable subscription no more, and leaves it for later."""
+        self._subscriptions.pop(subscription.name, None)
+        await subscription.stop()
+        await self._note(subscription)
 
     async def unsubscribe(self, subscription: Subscription) -> None:
         """End a subscription; detectors that nobody else needs are stopped."""
         self._subscriptions.pop(subscription.name, None)
         await subscription.stop()
-        for table in ("subscriptions", "told"):
+        for table in ("subscriptions", "told", "read"):
             if await self._directory.get(f"{table}/{subscription.name}") is not None:
                 await self._directory.delete(f"{table}/{subscription.name}")
 
     async def change_policy(self, subscription: Subscription, distribution: str) -> None:
-        """Ask the nodes, on the administration topic, to distribute a running subscription by another policy."""
-        request = {"do": "policy", "subscription": subscription.name, "policy": distribution}
-        await self._broker.tell(ADMINISTRATION, json.dumps(request).encode())
+        """Ask the nodes, on the administration topic, to distribute a running subscription by another policy.
+
+        Its detectors keep what they have seen and move with it. Returns when the nodes have written the policy down.
+        """
+        wanted = policy_of(distribution).name
+        request = {"do": "policy", "subscription": subscription.name, "policy": wanted}
+        key = f"subscriptions/{subscription.name}"
+        async with asyncio.timeout(_READY):
+            while True:
+                await self._broker.tell(ADMINISTRATION, json.dumps(request).encode())
+                if await self._has_policy(key, wanted):
+                    return
+
+    async def _has_policy(self, key: str, policy: str) -> bool:
+        """Waits a while for the nodes to write a policy down: what is told may be lost."""
+        for _ in range(_LOOKS):
+            entry = await self._directory.get(key)
+            if entry is None or entry.value is None:
+                raise DataError("this subscription is not to a pattern, or is over", hint="subscribe to a pattern")
+            record = record_of(key, json.loads(entry.value))
+            if isinstance(record, Wanted) and record.policy == policy:
+                return True
+            await asyncio.sleep(_SOON)
+        return False

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from penstock.algebra.conditions import Condition
 from penstock.brokers.protocol import Broker, Following, Message
-from penstock.brokers.selecting import select
 from penstock.brokers.tasks import end
 from penstock.brokers.topics import Topic
 from penstock.brokers.wire import lines_of
@@ -29,6 +28,10 @@ REMEMBERED = 100_000
 """So many ids are remembered, to know what comes again."""
 
 
+_Mark = tuple[str, int] | None
+"""With an event that is the last one of its message: which stream it came from, and its number there."""
+
+
 class Subscription:
     """What a subscriber holds: an asynchronous iterator over events, which a callback may be given instead."""
 
@@ -39,34 +42,42 @@ class Subscription:
         self.rejected = 0
         self.failed = 0
         """How often the callback has failed."""
+        self.lapsed = 0
+        """How often the nodes took the subscriber for dead; what was found until it said otherwise is missing."""
+        self.positions: dict[str, int] = {}
+        """For each stream that is read, the number of the last message whose events were all taken."""
+        self.durable = False
+        """Whether it stays when the subscriber goes, for whoever subscribes by its name again."""
         self.where: Condition | None = None
         """For a type: which of its events are wanted."""
         self.warnings: tuple[str, ...] = ()
-        """Types of the pattern that nobody has registered."""
+        """Types of the pattern that nobody has registered, and why nodes cannot do what was asked for later."""
         self.listening: Listening | None = None
         """For a pattern: how composites are called by the detectors, and by the subscriber."""
         self._broker, self._callback = broker, callback
         self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
-        self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._queue: asyncio.Queue[tuple[Event, _Mark] | None] = asyncio.Queue()
         self._following: dict[str, Following] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
     async def hear(self, key: str, site: str, topics: tuple[Topic, ...], after: int) -> None:
-        """Read some topics of a site too, unless they are read already."""
+        """Read some topics of a site too, unless they are read already; from where they were left, if they were."""
         if key not in self._following:
-            following = await self._broker.follow(stream_of(site), topics, after, site)
+            start = self.positions.setdefault(key, after)
+            following = await self._broker.follow(stream_of(site), topics, start, site, self.where)
             self._following[key] = following
-            self._tasks.append(asyncio.create_task(self._pump(following)))
+            self._tasks.append(asyncio.create_task(self._pump(key, following)))
 
     def also(self, work: Awaitable[None]) -> None:
         """Something to be done as long as the subscription lasts."""
         self._tasks.append(asyncio.ensure_future(work))
 
-    async def _pump(self, following: Following) -> None:
+    async def _pump(self, key: str, following: Following) -> None:
         while True:
-            for message in select(await following.batch(), self.where):
-                for event in self._read(message):
-                    await self._deliver(event)
+            for message in await following.batch():
+                events = self._read(message)
+                for event in events:
+                    await self._deliver(event, (key, message.sequence) if event is events[-1] else None)
 
     def _read(self, message: Message) -> list[Event]:
         events = []
@@ -76,8 +87,9 @@ class Subscription:
                 if self.listening is not None:
                     if record["type"] not in self.listening.heard:
                         continue
-                    record = delivered(record, self.listening)
-                events.append(from_cloudevent(record))
+                    events.append(delivered(record, self.listening))
+                else:
+                    events.append(from_cloudevent(record))
             except (DataError, ValueError, KeyError, TypeError):
                 self.rejected += 1
         return [event for event in events if self._is_new(event)]
@@ -92,10 +104,10 @@ class Subscription:
             self._seen.popitem(last=False)
         return True
 
-    async def _deliver(self, event: Event) -> None:
+    async def _deliver(self, event: Event, mark: _Mark) -> None:
         self.delivered += 1
         if self._callback is None:
-            self._queue.put_nowait(event)
+            self._queue.put_nowait((event, mark))
             return
         try:
             answer = self._callback(event)
@@ -105,15 +117,22 @@ class Subscription:
             # A subscriber that fails at one composite still gets the others.
             self.failed += 1
             _log.exception("the callback of %s failed", self.name)
+        self._taken(mark)
+
+    def _taken(self, mark: _Mark) -> None:
+        if mark is not None:
+            self.positions[mark[0]] = max(self.positions[mark[0]], mark[1])
 
     def __aiter__(self) -> AsyncIterator[Event]:
         return self
 
     async def __anext__(self) -> Event:
-        event = await self._queue.get()
-        if event is None:
+        taken = await self._queue.get()
+        if taken is None:
             self._queue.put_nowait(None)
             raise StopAsyncIteration
+        event, mark = taken
+        self._taken(mark)
         return event
 
     async def take(self, count: int, timeout: float = 10.0) -> list[Event]:

@@ -36,6 +36,8 @@ from penstock.service.service import Service
 
 PATIENCE = 120.0
 """After so many seconds of silence a subscriber asks whether its stream is still there; asking costs bytes."""
+LEASE = "6 min"
+"""To say that one lives costs bytes too."""
 
 
 @dataclass
@@ -109,7 +111,7 @@ async def _first(work: Awaitable[Any], tasks: Sequence[asyncio.Future[None]]) ->
 
 async def be_told(received: Received, subscribed: Callable[[], None]) -> None:
     """A client that is told composites."""
-    async with Service(OVER_THE_AIR, settings=SETTINGS, patience=PATIENCE) as service:
+    async with Service(OVER_THE_AIR, settings=SETTINGS, patience=PATIENCE, lease=LEASE) as service:
         subscription = await service.subscribe(pattern(), only=[WANTED], distribution=DISTRIBUTION, timeout=60)
         subscribed()
         async for composite in subscription:

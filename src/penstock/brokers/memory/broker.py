@@ -91,10 +91,15 @@ class MemoryBroker:
         return self._kept(stream).last
 
     async def follow(
-        self, stream: str, topics: Sequence[Topic], after: int = 0, site: str | None = None
+        self,
+        stream: str,
+        topics: Sequence[Topic],
+        after: int = 0,
+        site: str | None = None,
+        where: Condition | None = None,
     ) -> MemoryFollowing:
-        """Read a stream from a number on."""
-        following = MemoryFollowing(stream, self._memory.streams, tuple(topics), after)
+        """Read a stream from a number on, and of its events those for which a filter holds."""
+        following = MemoryFollowing(stream, self._memory.streams, tuple(topics), after, self.divide(where))
         self._readers.append(following)
         return following
 

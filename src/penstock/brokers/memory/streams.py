@@ -66,8 +66,11 @@ class Kept:
 class MemoryFollowing:
     """A stream read from some number on; it ``waits`` while there is no such stream."""
 
-    def __init__(self, name: str, streams: MutableMapping[str, Kept], topics: tuple[Topic, ...], after: int) -> None:
+    def __init__(
+        self, name: str, streams: MutableMapping[str, Kept], topics: tuple[Topic, ...], after: int, division: Division
+    ) -> None:
         self.position = after
+        self.division = division
         self.waits = name not in streams
         self.lost = 0
         self._name, self._streams, self._topics = name, streams, topics
@@ -96,7 +99,8 @@ class MemoryFollowing:
         if self.position and fresh:
             self.lost += fresh[0].sequence - self.position - 1
         self.position = max(self.position, kept.last)
-        return [message for message in fresh if is_in_any(message.topic, self._topics)]
+        wanted = [message for message in fresh if is_in_any(message.topic, self._topics)]
+        return select(wanted, self.division.pushed)
 
     async def stop(self) -> None:
         """Read no further."""

@@ -159,13 +159,22 @@ class NatsBroker:
         return int(info.state.last_seq)
 
     async def follow(
-        self, stream: str, topics: Sequence[Topic], after: int = 0, site: str | None = None
+        self,
+        stream: str,
+        topics: Sequence[Topic],
+        after: int = 0,
+        site: str | None = None,
+        where: Condition | None = None,
     ) -> NatsFollowing:
         """Read a stream, of this site's broker or of another's."""
-        return self._follow(escaped(stream), [subject_of(topic) for topic in topics], after, site)
+        return self._follow(escaped(stream), [subject_of(topic) for topic in topics], after, site, where)
 
-    def _follow(self, stream: str, subjects: list[str], after: int, site: str | None) -> NatsFollowing:
-        following = NatsFollowing(self._client, self._at(site), stream, subjects, after, self._patience)
+    def _follow(
+        self, stream: str, subjects: list[str], after: int, site: str | None, where: Condition | None = None
+    ) -> NatsFollowing:
+        following = NatsFollowing(
+            self._client, self._at(site), stream, subjects, after, self.divide(where), self._patience
+        )
         self._following.add(following)
         return following
 

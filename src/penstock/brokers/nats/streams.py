@@ -115,9 +115,11 @@ class NatsFollowing:
         stream: str,
         subjects: list[str],
         after: int,
+        division: Division,
         patience: float = PATIENCE,
     ) -> None:
         self.position = after
+        self.division = division
         self.waits = True
         self.lost = 0
         self._client, self._context = client, context
@@ -130,12 +132,15 @@ class NatsFollowing:
         self._task = asyncio.create_task(self._look_after())
 
     async def batch(self, timeout: float | None = None) -> list[Message]:
-        """All that has come; waits for the first one."""
-        came = await self._arrivals.take(timeout)
-        if came:
-            self.position = came[-1].sequence
-            await self._ask()
-        return came
+        """All that has come; waits for the first one. The client looks at content."""
+        while True:
+            came = await self._arrivals.take(timeout)
+            if came:
+                self.position = came[-1].sequence
+                await self._ask()
+            wanted = select(came, self.division.rest)
+            if wanted or timeout is not None:
+                return wanted
 
     async def stop(self) -> None:
         """Read no further."""
