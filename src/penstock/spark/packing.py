@@ -45,6 +45,8 @@ ATTRIBUTE = "."
 _FIELDS = ("type", "source", "id", "seq", "lo", "hi", "parts")
 """What is needed of an event's fields once its id is known."""
 _FEW_BUCKETS = 1 << 15
+_BLOB = 1 << 17
+"""Bytes of a blob, about: `penstock.spark.session` limits batches of blobs by their number alone."""
 Ints = npt.NDArray[np.int64]
 
 
@@ -300,10 +302,11 @@ class _Router:
         if not len(rows):
             return
         if self._size == 1:
-            yield self._first, _compact(flat.take(pa.array(rows)))
+            chosen = flat.take(pa.array(rows))
+            yield from ((self._first, piece) for piece in _pieces(chosen, flat.nbytes / len(flat)))
             return
-        chosen, buckets = self._routed(events, rows)
-        for bucket, table in shared_out(flat, chosen, buckets, self._size):
+        routed, buckets = self._routed(events, rows)
+        for bucket, table in shared_out(flat, routed, buckets, self._size):
             yield self._first + bucket, table
 
     def _routed(self, events: EventTable, rows: Ints) -> tuple[Ints, Ints]:
@@ -344,10 +347,9 @@ def shared_out(flat: pa.Table, rows: Ints, buckets: Ints, size: int) -> Iterator
     small = buckets.astype(np.uint16 if size <= _FEW_BUCKETS else np.int64)  # numbers of 16 bits are sorted by counting
     order = np.argsort(small, kind="stable")
     bounds = np.searchsorted(small[order], np.arange(size + 1))
-    whole = flat.take(pa.array(rows[order]))
+    whole, rate = flat.take(pa.array(rows[order])), flat.nbytes / max(1, len(flat))
     for bucket, (start, end) in enumerate(pairwise(bounds.tolist())):
-        if end > start:
-            yield bucket, _compact(whole.slice(start, end - start))
+        yield from ((bucket, piece) for piece in _pieces(whole.slice(start, end - start), rate))
 
 
 def with_sides(program: Program) -> Iterator[Program]:
@@ -356,6 +358,13 @@ def with_sides(program: Program) -> Iterator[Program]:
     for sides in program.sides:
         for side in sides:
             yield from with_sides(side)
+
+
+def _pieces(table: pa.Table, rate: float) -> Iterator[pa.Table]:
+    """The table in pieces of the size of a blob, if its rows have so many bytes each."""
+    rows = max(1, int(_BLOB / max(rate, 1)))
+    for start in range(0, len(table), rows):
+        yield _compact(table.slice(start, rows))
 
 
 def _compact(table: pa.Table) -> pa.Table:
