@@ -44,11 +44,11 @@ class Place:
     def ways(self, query: Query) -> Mapping[str, Callable[[], int | None]]:
         """What each way does; it says how many matches there are, if it knows."""
         given = self.session.read.parquet(str(self.path))
-        here, options = (self.session, str(self.path), query.pattern), {"carry": "none"}
+        here = (self.session, str(self.path), query.pattern)
         return {
-            FRAME: lambda: measuring.drained(batch.detect(given, query.pattern, carry="none")),
-            UNIQUE: lambda: measuring.drained(batch.detect(given, query.pattern, carry="none", unique=True)),
-            PATH: lambda: measuring.drained(files.detect_files(*here, unique=True, **options)),  # type: ignore[arg-type]
+            FRAME: lambda: measuring.drained(batch.detect_table(given, query.pattern, carry="none")),
+            UNIQUE: lambda: measuring.drained(batch.detect_table(given, query.pattern, carry="none", unique=True)),
+            PATH: lambda: measuring.drained(files.detect_files(*here, unique=True, carry="none")),
             WINDOWS: lambda: measuring.drained(self._windows(given, query)),
             SORT: lambda: self._sorted(given, query),
             PROCESS: lambda: self._alone(query),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from pyspark.sql import DataFrame
 
@@ -12,7 +11,8 @@ from penstock.detection.limits import Limits
 from penstock.errors import PenstockError
 from penstock.events.mapping import Columns
 from penstock.ordering.policies import Policy
-from penstock.spark import batch
+from penstock.spark.batch import detect_table
+from penstock.spark.options import Options
 from penstock.spark.planning import Patterns
 from penstock.spark.streaming import detect_stream
 
@@ -78,7 +78,7 @@ def detect(
     >>> detect(df, "[Open(door = $d)] ; [Close(door = $d)]").select("d").collect()  # doctest: +SKIP
     [Row(d='D1')]
     """
-    options: dict[str, Any] = {
+    options: Options = {
         "context": context, "restart": restart, "zone": zone, "carry": carry, "only": only, "columns": columns,
         "time_unit": time_unit, "clock_error": clock_error, "limits": limits, "incomplete": incomplete,
         "buckets": buckets,
@@ -87,11 +87,11 @@ def detect(
         if until is not None:
             raise PenstockError("`until` is of no use for a stream, which has no end", hint="leave it out")
         return detect_stream(
-            df, pattern, policy=policy, sources=sources, late=late, status=status, skip_bad=skip_bad, changed=changed,
-            initial=initial, **options,
+            df, pattern, initial, policy=policy, sources=sources, late=late, status=status, skip_bad=skip_bad,
+            changed=changed, **options,
         )  # fmt: skip
     given = {"policy": policy, "sources": tuple(sources), "late": late, "status": status, "skip_bad": skip_bad}
     for name, value in (given | {"initial": initial}).items():
         if value:
             raise PenstockError(f"`{name}` is of use for streams only", hint="leave it out: all events are there")
-    return batch.detect(df, pattern, until=until, unique=unique, **options)
+    return detect_table(df, pattern, until=until, unique=unique, **options)
