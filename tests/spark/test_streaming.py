@@ -117,6 +117,25 @@ def test_a_stream_of_detect_is_not_detected_again(spark: SparkSession, tmp_path:
         ps_spark.detect(found, "[Pair]")
 
 
+def test_a_watermark_bounds_the_wait_and_what_is_behind_it_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    schema = "type string, source string, id string, time timestamp, k string"
+    stream = Stream(spark, tmp_path, PAIR, schema, policy="watermark", late=True, sources=["s", "silent"])
+    with pytest.raises(ps.PenstockError, match="no watermark"):
+        ps_spark.detect(stream.events(), PAIR, policy="watermark")
+
+    def at(type: str, second: int) -> dict[str, Any]:
+        return {"type": type, "source": "s", "id": f"{type}{second}", "time": f"2026-01-01 00:00:{second:02}", "k": "x"}
+
+    events = stream.events().withWatermark("time", "10 seconds")
+    stream.events = lambda: events  # type: ignore[method-assign]
+    stream.put([at("A", 1), at("B", 5)], [at("N", 40)], [at("B", 3)])
+    stream.run()
+    assert [(row["kind"], [part["id"] for part in row["parts"]]) for row in stream.rows()] == [
+        ("composite", ["A1", "B5"]),
+        ("late", ["B3"]),
+    ]
+
+
 @pytest.mark.parametrize("options", [{"until": 5}, {"changed": "ignore"}])
 def test_options_that_mean_nothing_for_a_stream_are_refused(
     spark: SparkSession, tmp_path: Path, options: dict[str, Any]

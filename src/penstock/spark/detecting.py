@@ -59,6 +59,7 @@ def detect(
         unique: Whether it is known that no two events of a table have the same source and id. Then none is looked
             for, which saves moving events twice. Events whose ids are made are never looked at for this.
         policy: Of a stream, when an event may be consumed: ``penstock.guaranteed()`` unless another is given.
+            ``"watermark"`` is ``penstock.delay`` by as long as the DataFrame's watermark says.
         sources: Of a stream, those that are waited for from the beginning; others are found by their events.
         late: Whether events of a stream that came too late are wanted too, as rows of the kind ``late``.
         status: Whether each bucket of a stream is to say after each micro-batch how it stands, as a row of the kind

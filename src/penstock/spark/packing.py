@@ -113,6 +113,13 @@ class Packer:
         flat = flat_table(events, self.recipe.attributes)
         return packed_rows(EVENTS, [one for router in self._routers for one in router.packed(events, flat)])
 
+    def first_buckets(self, table: EventTable) -> Ints:
+        """For each event, the first of the buckets that need it; `penstock.spark.keys.NOWHERE` if none does."""
+        first = np.full(len(table), self.recipe.total)
+        for router in self._routers:
+            np.minimum.at(first, *router.routed(table))
+        return np.where(first < self.recipe.total, first, NOWHERE)
+
     def finish(self) -> pa.RecordBatch:
         """The progress of this task, for every bucket."""
         told = self.progress.to_table()
@@ -298,19 +305,15 @@ class _Router:
 
     def packed(self, events: EventTable, flat: pa.Table) -> Iterator[tuple[int, pa.Table]]:
         """The blobs of a batch, each with its bucket; ``flat`` are the columns of the blobs."""
-        rows = select(self._members, Piece(events, 0))[0].rows
-        if not len(rows):
-            return
-        if self._size == 1:
-            chosen = flat.take(pa.array(rows))
-            yield from ((self._first, piece) for piece in _pieces(chosen, flat.nbytes / len(flat)))
-            return
-        routed, buckets = self._routed(events, rows)
-        for bucket, table in shared_out(flat, routed, buckets, self._size):
+        rows, buckets = self.routed(events)
+        for bucket, table in shared_out(flat, rows, buckets - self._first, self._size):
             yield self._first + bucket, table
 
-    def _routed(self, events: EventTable, rows: Ints) -> tuple[Ints, Ints]:
+    def routed(self, events: EventTable) -> tuple[Ints, Ints]:
         """Rows with their buckets; a row is there once for each bucket that needs it."""
+        rows = select(self._members, Piece(events, 0))[0].rows
+        if not len(rows) or self._size == 1:
+            return rows, np.full(len(rows), self._first)
         types = events.field("type")
         by_target = self._by_target(types.dictionary.to_pylist())
         codes = np.asarray(types.indices)[rows]
@@ -319,7 +322,7 @@ class _Router:
         if len(pieces) > 1:
             once = np.unique(chosen * self._size + buckets)
             chosen, buckets = once // self._size, once % self._size
-        return chosen, buckets
+        return chosen, buckets + self._first
 
     def _by_target(self, names: Sequence[str]) -> dict[Target, npt.NDArray[np.bool_]]:
         """For each target, which of these types it is for."""

@@ -18,7 +18,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from penstock.detection.limits import Limits
 from penstock.errors import PenstockError, StateError
 from penstock.events.arrow import from_arrow
-from penstock.ordering.policies import guaranteed, parse_policy
+from penstock.ordering.policies import Policy, delay, guaranteed, parse_policy
 from penstock.ordering.stage import MOST_HELD
 from penstock.spark.batch import warn_of_one_bucket
 from penstock.spark.columns import needed_columns, quoted
@@ -35,6 +35,8 @@ STATE = "pages"
 BUCKETS = 16
 """How many buckets a stream has unless it is said: more than most machines have processors, since it cannot change."""
 CHANGES = ("refuse", "restart")
+WATERMARK = "watermark"
+"""The policy that waits as long as the watermark of the DataFrame says."""
 
 
 class Processor(StatefulProcessor):
@@ -100,10 +102,10 @@ def flow_of(df: DataFrame, pattern: Patterns, **options: Unpack[StreamOptions]) 
     if any(options.get(name) for name in ("late", "status", "skip_bad")):
         patterns, wanted = [plan.pattern for plan in plans], tuple(common.get("only", ()))
         work = replace(work, schema=result_schema(patterns, blank, wanted, is_tagged=True))
-    policy, held = options.get("policy"), (options.get("limits") or Limits()).held
+    held = (options.get("limits") or Limits()).held
     return Flow(
         work,
-        parse_policy(policy) if isinstance(policy, str) else policy or guaranteed(),
+        _policy(df, options.get("policy")),
         tuple(options.get("sources", ())),
         held=MOST_HELD if held is None else held,
         late=options.get("late", False),
@@ -111,6 +113,25 @@ def flow_of(df: DataFrame, pattern: Patterns, **options: Unpack[StreamOptions]) 
         skips=options.get("skip_bad", False),
         restarts=changed == "restart",
     )
+
+
+def _policy(df: DataFrame, given: Policy | str | None) -> Policy:
+    """The policy that was given, in whatever way."""
+    if given == WATERMARK:
+        return delay(_watermark(df))
+    return parse_policy(given) if isinstance(given, str) else given or guaranteed()
+
+
+def _watermark(df: DataFrame) -> int:
+    """How long Spark is told to wait for what is behind, in microseconds."""
+    waiting = [] if not hasattr(df, "_jdf") else [df._jdf.queryExecution().analyzed()]
+    while waiting:
+        node = waiting.pop()
+        if node.nodeName() == "EventTimeWatermark":
+            return int(node.getDelayMs(node.delay())) * 1000
+        children = node.children()
+        waiting += [children.apply(number) for number in range(children.size())]
+    raise PenstockError("this DataFrame has no watermark", hint="give it one: df.withWatermark('time', '10 seconds')")
 
 
 def _is_detected(df: DataFrame) -> bool:
