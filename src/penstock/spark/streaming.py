@@ -97,7 +97,7 @@ def flow_of(df: DataFrame, pattern: Patterns, **options: Unpack[StreamOptions]) 
     common = common_options(options, StreamOptions)
     plans = plans_of(patterns_of(pattern), **common)
     mapping = mapping_of(df.columns, **common)
-    blank = from_arrow(to_arrow_schema(df.schema).empty_table(), mapping)
+    blank = from_arrow(to_arrow_schema(df.schema, timezone="UTC").empty_table(), mapping)
     work = work_of(plans, blank, mapping, options.get("buckets") or BUCKETS)
     if any(options.get(name) for name in ("late", "status", "skip_bad")):
         patterns, wanted = [plan.pattern for plan in plans], tuple(common.get("only", ()))
