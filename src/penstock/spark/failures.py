@@ -90,6 +90,8 @@ def of_machine(text: str) -> PenstockError | None:
     >>> print(of_machine("java.io.IOException: No space left on device"))
     the disk is full: No space left on device
     hint: make room; a stream that is started again with its checkpoint goes on from there, and nothing is lost
+    >>> of_machine("SparkException: Python worker failed to connect back.").message == BUSY
+    True
     """
     goes_on = "a stream that is started again with its checkpoint goes on from there, and nothing is lost"
     found = _FULL.search(text)
