@@ -35,7 +35,7 @@ from xdist.scheduler import LoadScopeScheduling
 ROOT = Path(__file__).parent
 NOT_RUN = re.compile(r"<!-- not run: (?P<reason>.+?) -->[ \t]*\n\Z")
 SECONDS_FOR_A_BLOCK = 120
-NEEDS_SPARK = re.compile(r"(^|/)(test_on_\w*spark\w*\.py|spark\.md)$")
+NEEDS_SPARK = re.compile(r"(^|/)(spark/test_(on_spark\w*|streaming\w*|live)\.py|spark(-streams)?\.md)$")
 """Tests and pages that start a Spark session."""
 
 

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
+import penstock as ps
 from penstock import spark as ps_spark
+from penstock.spark.failures import BUSY
 
 SCHEMA = "type string, source string, id string, seq long, lo long, hi long, k string, v long"
-BUSY, TRIES = "Python worker failed to connect back", 5
-"""What Spark says if a process of its own does not start within ten seconds, and how often it may on a busy machine."""
+TRIES = 5
+"""How often a busy machine may fail to start a query."""
 Record = dict[str, Any]
 
 
@@ -59,7 +60,7 @@ class Stream:
             try:
                 self._run()
                 return
-            except StreamingQueryException as error:
+            except ps.PenstockError as error:
                 if BUSY not in str(error):
                     raise
 

@@ -16,7 +16,7 @@ from penstock.events.table import EventTable, make_table
 from penstock.languages.core.printer import print_pattern
 from penstock.ordering.policies import Policy, parse_policy
 from penstock.spark.backfilling import left_by
-from penstock.spark.flow import HEARTBEAT, Flow, FlowPacker
+from penstock.spark.flow import FINISH, HEARTBEAT, Flow, FlowPacker
 from penstock.spark.planning import patterns_of, plans_of, work_of
 from penstock.spark.schema import fitted
 from penstock.spark.work import tagged
@@ -70,8 +70,8 @@ class Buckets:
         return found
 
 
-def beats(sources: list[str], at: int) -> EventTable:
-    fields = {"type": [HEARTBEAT] * len(sources), "source": sources, "id": [f"beat {s} {at}" for s in sources]}
+def beats(sources: list[str], at: int, type: str = HEARTBEAT) -> EventTable:
+    fields = {"type": [type] * len(sources), "source": sources, "id": [f"beat {s} {at}" for s in sources]}
     return make_table(fields | {"lo": [at] * len(sources), "hi": [at] * len(sources)}, {})
 
 
@@ -132,6 +132,30 @@ def test_a_late_event_that_all_buckets_get_is_told_once() -> None:
     stream.feed(table.slice(0, 2), beats(["s"], 9))
     late = [row for row in stream.feed(table.slice(2)) if row["kind"] == "late"]
     assert [(row["type"], row["reason"]) for row in late] == [("C", "its source had shown a later stamp")]
+
+
+def test_a_late_event_that_several_buckets_get_is_told_once() -> None:
+    pattern, count = "One := [A(k = $k)] ; [C(k = $k)]\nOther := [A(j = $j)] ; [C(j = $j)]", 20
+    ends = [50, *range(1, count)]
+    fields = {"type": ["A", *"C" * (count - 1)], "source": ["s"] * count, "id": list(map(str, range(count)))}
+    keys = {name: pa.array([f"{name}{number}" for number in range(count)]) for name in ("k", "j")}
+    table = make_table(fields | {"lo": ends, "hi": ends}, keys)
+    stream = Buckets(pattern, table.slice(0, 0), sources=["s"], late=True, incomplete=True)
+    stream.feed(table.slice(0, 1), beats(["s"], 99))
+    late = [row["id"] for row in stream.feed(table.slice(1)) if row["kind"] == "late"]
+    assert sorted(late, key=int) == fields["id"][1:]
+
+
+def test_a_stream_is_finished_on_request() -> None:
+    fields = {"type": ["A", "A", "B"], "source": ["s", "s", "t"], "id": ["1", "2", "3"]}
+    ends = [1_000_000, 4_000_000, 2_000_000]
+    table = make_table(fields | {"lo": ends, "hi": ends}, {"k": pa.array(["x", "y", "x"])})
+    stream = Buckets(DOORS, table.slice(0, 0), sources=["s", "t", "u"])
+    assert stream.feed(table) == []
+    found = stream.feed(beats([""], 7_000_000, FINISH))
+    expected = ps.detect(table, DOORS, until=7_000_000)
+    assert Counter(row["id"] for row in found) == Counter(expected.table["id"].to_pylist())
+    assert Counter(row["type"] for row in found) == {"Pair": 1, "Silent": 1}
 
 
 def test_a_definition_that_is_shared_out_otherwise_is_refused() -> None:

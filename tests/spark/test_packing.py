@@ -97,3 +97,13 @@ def test_equal_values_have_the_same_bucket(one: pa.Array, other: pa.Array) -> No
         return found
 
     assert buckets(one) == buckets(other)
+
+
+def test_blobs_are_small() -> None:
+    count = 50_000
+    table = pa.table({"type": ["A"] * count, "time": range(count), "id": [f"{n:099}" for n in range(count)]})
+    packed = Packer(Recipe(split([parse("[A] ; [B]")]), 1)).pack(table)
+    sizes = pa.compute.binary_length(packed["blob"])
+    assert len(packed) > 1
+    assert pa.compute.max(sizes).as_py() < 1 << 18
+    assert unpack(packed["blob"].to_pylist()).field("id").to_pylist() == table["id"].to_pylist()

@@ -17,6 +17,7 @@ from penstock.algebra.pattern import Pattern
 from penstock.detection.detector import Detector
 from penstock.errors import PatternError
 from penstock.spark.planning import patterns_of
+from penstock.spark.spreading import bucket_name, spark_hash
 from penstock.testing.generate import meaningful_pattern, trace
 from tests.engine.conftest import table_of
 from tests.spark.streams import SCHEMA, Stream, beat, event
@@ -110,11 +111,36 @@ def test_a_stream_goes_on_where_history_ended(spark: SparkSession, tmp_path: Pat
     assert past.composites.count() == 1
 
 
+def test_names_of_buckets_have_the_hash_that_spark_finds(spark: SparkSession) -> None:
+    names = [*(bucket_name(group, place) for group in ("Pair", "Tür", "x") for place in range(9)), "", "é", "日本"]
+    rows = spark.createDataFrame([(name,) for name in names], "name string").selectExpr("name", "hash(name) AS hash")
+    assert {row["name"]: row["hash"] for row in rows.collect()} == {name: spark_hash(name) for name in names}
+
+
 def test_a_stream_of_detect_is_not_detected_again(spark: SparkSession, tmp_path: Path) -> None:
     events = Stream(spark, tmp_path, PAIR).events()
     found = ps_spark.detect(events, PAIR)
     with pytest.raises(ps.PenstockError, match="what another `detect` found"):
         ps_spark.detect(found, "[Pair]")
+
+
+def test_a_watermark_bounds_the_wait_and_what_is_behind_it_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    schema = "type string, source string, id string, time timestamp, k string"
+    stream = Stream(spark, tmp_path, PAIR, schema, policy="watermark", late=True, sources=["s", "silent"])
+    with pytest.raises(ps.PenstockError, match="no watermark"):
+        ps_spark.detect(stream.events(), PAIR, policy="watermark")
+
+    def at(type: str, second: int) -> dict[str, Any]:
+        return {"type": type, "source": "s", "id": f"{type}{second}", "time": f"2026-01-01 00:00:{second:02}", "k": "x"}
+
+    events = stream.events().withWatermark("time", "10 seconds")
+    stream.events = lambda: events  # type: ignore[method-assign]
+    stream.put([at("A", 1), at("B", 5)], [at("N", 40)], [at("B", 3)])
+    stream.run()
+    assert sorted((row["kind"], [part["id"] for part in row["parts"]]) for row in stream.rows()) == [
+        ("composite", ["A1", "B5"]),
+        ("late", ["B3"]),
+    ]
 
 
 @pytest.mark.parametrize("options", [{"until": 5}, {"changed": "ignore"}])

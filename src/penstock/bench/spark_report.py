@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from penstock.bench.on_spark import OURS, PROCESS, SORT, WINDOWS
+from penstock.bench.on_spark import FRAME, ONCE, OURS, PROCESS, SORT, WINDOWS
 from penstock.bench.report import Section, figures
 from penstock.bench.results import Measurement
 from penstock.bench.streams import Stream
@@ -16,11 +16,11 @@ def sections(measurements: list[Measurement]) -> Iterator[Section]:
     >>> more = {"cores": 1, "moved": 5_000_000}
     >>> both = [Measurement("spark", Stream("main", 10, 1), "Q1", way, 2.0, more=more) for way in (OURS[0], WINDOWS)]
     >>> [section.rows for section in sections(both)][1]
-    (('main, 10 events, 1 keys', 'Q1', '1.00', '', ''),)
+    (('main, 10 events, 1 keys', 'Q1', '', '1.00', '', ''),)
     """
     for cores in dict.fromkeys(one.more["cores"] for one in measurements):
         here = [one for one in measurements if one.more["cores"] == cores]
-        ways = [way for way in (*OURS, WINDOWS, SORT, PROCESS) if any(one.way == way for one in here)]
+        ways = [way for way in (*OURS, WINDOWS, ONCE, SORT, PROCESS) if any(one.way == way for one in here)]
         title = f"On Spark with {cores} core{'' if cores == 1 else 's'}"
         lines = [(group, _by_way(here, group)) for group in dict.fromkeys((one.stream, one.query) for one in here)]
         yield Section(
@@ -48,7 +48,7 @@ def sections(measurements: list[Measurement]) -> Iterator[Section]:
         )
 
 
-_COMPARED = tuple((way, other) for way in OURS for other in (WINDOWS, SORT, PROCESS))
+_COMPARED = ((FRAME, ONCE), *((way, other) for way in OURS for other in (WINDOWS, SORT, PROCESS)))
 
 
 def _by_way(measurements: list[Measurement], group: tuple[Stream, str]) -> dict[str, Measurement]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -20,6 +20,7 @@ from penstock.errors import PenstockError
 from penstock.spark.batch import warn_of_one_bucket
 from penstock.spark.failures import telling
 from penstock.spark.flow import Flow, packed_results, unpacked_results
+from penstock.spark.options import StreamOptions
 from penstock.spark.planning import Patterns
 from penstock.spark.streaming import flow_of, packed_by
 
@@ -40,7 +41,7 @@ class Backfill:
     state: DataFrame
 
 
-def backfill(df: DataFrame, pattern: Patterns, **options: Any) -> Backfill:
+def backfill(df: DataFrame, pattern: Patterns, **options: Unpack[StreamOptions]) -> Backfill:
     """Detects patterns in a table of past events, so that a stream can go on from there.
 
     The pattern and all options must be those of the stream. Together, what is found here and what the stream finds is

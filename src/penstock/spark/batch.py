@@ -1,4 +1,4 @@
-"""Detection over tables on Spark: ``detect`` for DataFrames that are all there.
+"""Detection over tables on Spark: DataFrames that are all there.
 
 The plan has two stages. In the first, Spark's own side leaves behind the rows and columns that no pattern needs, and
 Python workers pack the others, a blob for each bucket. Blobs move to their buckets. In the second stage each bucket's
@@ -8,8 +8,8 @@ events are unpacked, put in order and detected by the engine that runs everywher
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Iterator
+from typing import Unpack
 
 import pyarrow as pa
 from pyspark.errors import PySparkNotImplementedError
@@ -17,15 +17,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-from penstock.detection.limits import Limits
-from penstock.errors import PenstockError
 from penstock.events.arrow import from_arrow
-from penstock.events.mapping import Columns
 from penstock.events.naming import field_columns
 from penstock.spark.columns import last_stamp, needed_columns, needed_rows, quoted
 from penstock.spark.failures import raise_ours, telling
+from penstock.spark.options import TableOptions
 from penstock.spark.packing import PACKED, PROGRESS, Progress, packed_rows
-from penstock.spark.planning import Patterns, mapping_of, needs_end, patterns_of, plans_of, work_of
+from penstock.spark.planning import (
+    Patterns,
+    common_options,
+    mapping_of,
+    needs_end,
+    patterns_of,
+    plans_of,
+    work_of,
+)
 from penstock.spark.work import Work
 
 _SHARES = 2
@@ -36,60 +42,16 @@ class OneBucketWarning(UserWarning):
     """A pattern cannot be shared out, so that one worker detects all of it."""
 
 
-def detect(
-    df: DataFrame,
-    pattern: Patterns,
-    *,
-    context: str = "continuous",
-    restart: bool = False,
-    until: int | str | datetime | None = None,
-    zone: str | None = None,
-    carry: str | Iterable[str] = "all",
-    only: Iterable[str] = (),
-    columns: Mapping[str, str] | Columns | None = None,
-    time_unit: str | None = None,
-    clock_error: int = 0,
-    limits: Limits | None = None,
-    incomplete: bool = False,
-    buckets: int | None = None,
-    unique: bool = False,
-) -> DataFrame:
-    """The composites of patterns over a DataFrame of events, as a DataFrame; nothing is computed before it is needed.
-
-    Columns, options and results are those of `penstock.detect`; rows have no order. The types of the columns follow
-    from the patterns and the DataFrame.
-
-    Args:
-        df: Events, a row each.
-        pattern: A pattern or its text; several of them; or several by names, which bare ones get as their type.
-        incomplete: Whether the runs that came to nothing are wanted too. Then ``kind`` says what a row is,
-            ``composite`` or ``incomplete``, and ``reason`` and ``at`` why and when a run ended. Parameters called so
-            have an underscore more.
-        buckets: How many shares the events are divided into, two for each processor unless it is given. Results do
-            not depend on it.
-        unique: Whether it is known that no two events have the same source and id. Then none is looked for, which
-            saves moving events twice. Events whose ids are made are never looked at for this.
-
-    The other options are those of `penstock.detect`.
-
-    >>> from penstock.spark.session import session
-    >>> spark = session()  # doctest: +SKIP
-    >>> rows = [("Open", 1, "D1"), ("Close", 2, "D1")]
-    >>> df = spark.createDataFrame(rows, "type string, time long, door string")  # doctest: +SKIP
-    >>> detect(df, "[Open(door = $d)] ; [Close(door = $d)]").select("d").collect()  # doctest: +SKIP
-    [Row(d='D1')]
-    """
-    if df.isStreaming:
-        raise PenstockError("this DataFrame is a stream", hint="give one that is all there")
+def detect_table(df: DataFrame, pattern: Patterns, **options: Unpack[TableOptions]) -> DataFrame:
+    """The composites of patterns over a DataFrame that is all there; arguments are those of `penstock.spark.detect`."""
     raise_ours()
-    plans = plans_of(
-        patterns_of(pattern), context=context, restart=restart, zone=zone, carry=carry, only=only, limits=limits,
-        incomplete=incomplete,
-    )  # fmt: skip
-    mapping = mapping_of(columns, df.columns, zone, time_unit, clock_error)
+    common = common_options(options, TableOptions)
+    plans = plans_of(patterns_of(pattern), **common)
+    mapping = mapping_of(df.columns, **common)
     blank = from_arrow(to_arrow_schema(df.schema, timezone="UTC").empty_table(), mapping)
-    settles = not unique and "id" in field_columns(df.columns, mapping)
-    work = work_of(plans, blank, mapping, buckets or default_buckets(df.sparkSession), until, settles=settles)
+    settles = not options.get("unique") and "id" in field_columns(df.columns, mapping)
+    size = options.get("buckets") or default_buckets(df.sparkSession)
+    work = work_of(plans, blank, mapping, size, options.get("until"), settles=settles)
     warn_of_one_bucket(work)
     return found_in(packed(df, work), work)
 

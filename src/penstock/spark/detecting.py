@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from pyspark.sql import DataFrame
 
@@ -12,7 +11,8 @@ from penstock.detection.limits import Limits
 from penstock.errors import PenstockError
 from penstock.events.mapping import Columns
 from penstock.ordering.policies import Policy
-from penstock.spark import batch
+from penstock.spark.batch import detect_table
+from penstock.spark.options import Options
 from penstock.spark.planning import Patterns
 from penstock.spark.streaming import detect_stream
 
@@ -59,6 +59,7 @@ def detect(
         unique: Whether it is known that no two events of a table have the same source and id. Then none is looked
             for, which saves moving events twice. Events whose ids are made are never looked at for this.
         policy: Of a stream, when an event may be consumed: ``penstock.guaranteed()`` unless another is given.
+            ``"watermark"`` is ``penstock.delay`` by as long as the DataFrame's watermark says.
         sources: Of a stream, those that are waited for from the beginning; others are found by their events.
         late: Whether events of a stream that came too late are wanted too, as rows of the kind ``late``.
         status: Whether each bucket of a stream is to say after each micro-batch how it stands, as a row of the kind
@@ -78,7 +79,7 @@ def detect(
     >>> detect(df, "[Open(door = $d)] ; [Close(door = $d)]").select("d").collect()  # doctest: +SKIP
     [Row(d='D1')]
     """
-    options: dict[str, Any] = {
+    options: Options = {
         "context": context, "restart": restart, "zone": zone, "carry": carry, "only": only, "columns": columns,
         "time_unit": time_unit, "clock_error": clock_error, "limits": limits, "incomplete": incomplete,
         "buckets": buckets,
@@ -87,11 +88,11 @@ def detect(
         if until is not None:
             raise PenstockError("`until` is of no use for a stream, which has no end", hint="leave it out")
         return detect_stream(
-            df, pattern, policy=policy, sources=sources, late=late, status=status, skip_bad=skip_bad, changed=changed,
-            initial=initial, **options,
+            df, pattern, initial, policy=policy, sources=sources, late=late, status=status, skip_bad=skip_bad,
+            changed=changed, **options,
         )  # fmt: skip
     given = {"policy": policy, "sources": tuple(sources), "late": late, "status": status, "skip_bad": skip_bad}
     for name, value in (given | {"initial": initial}).items():
         if value:
             raise PenstockError(f"`{name}` is of use for streams only", hint="leave it out: all events are there")
-    return batch.detect(df, pattern, until=until, unique=unique, **options)
+    return detect_table(df, pattern, until=until, unique=unique, **options)

@@ -26,6 +26,10 @@ _FOREIGN = re.compile(
     r"\[(STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA|STATE_STORE_(?:KEY|VALUE)_SCHEMA_NOT_COMPATIBLE"
     r"|STATE_STORE_INVALID_[A-Z_]*|INVALID_STREAMING_[A-Z_]*CHECKPOINT[A-Z_]*)"
 )
+_FULL = re.compile(r"No space left on device|Disk quota exceeded")
+_BUSY = "Python worker failed to connect back"
+BUSY = "this machine is so busy that a process of Spark's did not start within ten seconds"
+"""What is said where Spark's own limit, which cannot be set, was too short."""
 _MARK = re.compile(r"penstock-error:([A-Za-z0-9+/=]+):")
 _KINDS: dict[str, type[PenstockError]] = {
     kind.__name__: kind for kind in (PenstockError, ParseError, PatternError, DataError, StateError, BrokerError)
@@ -80,6 +84,24 @@ def of_checkpoint(text: str) -> StateError | None:
     return None
 
 
+def of_machine(text: str) -> PenstockError | None:
+    """What the machine lacks, room or time, where Spark says so among much else.
+
+    >>> print(of_machine("java.io.IOException: No space left on device"))
+    the disk is full: No space left on device
+    hint: make room; a stream that is started again with its checkpoint goes on from there, and nothing is lost
+    >>> of_machine("SparkException: Python worker failed to connect back.").message == BUSY
+    True
+    """
+    goes_on = "a stream that is started again with its checkpoint goes on from there, and nothing is lost"
+    found = _FULL.search(text)
+    if found is not None:
+        return PenstockError(f"the disk is full: {found[0]}", hint=f"make room; {goes_on}")
+    if _BUSY in text:
+        return PenstockError(BUSY, hint=f"let it have less to do; {goes_on}")
+    return None
+
+
 def telling(work: Callable[[Iterable[Any]], Iterator[T]]) -> Callable[[Iterable[Any]], Iterator[T]]:
     """The same work of a worker, with our errors told so that the driver can make them again."""
 
@@ -108,4 +130,4 @@ class _Converting:
     def __call__(self, java: Any) -> Any:
         converted = self._convert(java)
         said = str(converted)
-        return recovered(said) or of_checkpoint(said) or converted
+        return recovered(said) or of_machine(said) or of_checkpoint(said) or converted

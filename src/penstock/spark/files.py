@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from os import PathLike
 from pathlib import Path
+from typing import Unpack
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from penstock.detection.limits import Limits
 from penstock.errors import DataError
 from penstock.events.files import event_files
 from penstock.events.mapping import Columns
@@ -21,8 +20,9 @@ from penstock.events.parquetfile import ParquetPieces
 from penstock.events.table import EventTable
 from penstock.spark.batch import default_buckets, found_in, settled, warn_of_one_bucket
 from penstock.spark.failures import raise_ours, telling
+from penstock.spark.options import TableOptions
 from penstock.spark.packing import PACKED, ROWS, Packer, read_rows
-from penstock.spark.planning import Patterns, mapping_of, patterns_of, plans_of, work_of
+from penstock.spark.planning import Patterns, common_options, mapping_of, patterns_of, plans_of, work_of
 from penstock.spark.settling import NamePacker
 from penstock.spark.work import Work
 
@@ -35,20 +35,7 @@ def detect_files(
     session: SparkSession,
     paths: Paths,
     pattern: Patterns,
-    *,
-    context: str = "continuous",
-    restart: bool = False,
-    until: int | str | datetime | None = None,
-    zone: str | None = None,
-    carry: str | Iterable[str] = "all",
-    only: Iterable[str] = (),
-    columns: Mapping[str, str] | Columns | None = None,
-    time_unit: str | None = None,
-    clock_error: int = 0,
-    limits: Limits | None = None,
-    incomplete: bool = False,
-    buckets: int | None = None,
-    unique: bool = False,
+    **options: Unpack[TableOptions],
 ) -> DataFrame:
     """The composites of patterns over Parquet files that all workers can reach, by `penstock.spark.detect`'s options.
 
@@ -57,22 +44,22 @@ def detect_files(
     Args:
         session: The session that does it.
         paths: A file or a folder, or several of them.
-        pattern: As for `penstock.spark.detect`, like all other options.
+        pattern: As for `penstock.spark.detect`.
+        options: Those of `penstock.spark.detect` for a table.
 
     >>> from penstock.spark.session import session
     >>> detect_files(session(), "events/", "[Open] ; [Close]").count()  # doctest: +SKIP
     3
     """
     raise_ours()
-    plans = plans_of(
-        patterns_of(pattern), context=context, restart=restart, zone=zone, carry=carry, only=only, limits=limits,
-        incomplete=incomplete,
-    )  # fmt: skip
+    common = common_options(options, TableOptions)
+    plans = plans_of(patterns_of(pattern), **common)
     files = _parquet(event_files([paths] if isinstance(paths, str | PathLike) else paths))
-    mapping = _mapping(files, columns, zone, time_unit, clock_error)
+    mapping = mapping_of(pq.read_schema(files[0]).names if files else [], **common)
     first = pieces_of(files, mapping, None)[0]
-    size = buckets or default_buckets(session)
-    work = work_of(plans, first.blank, mapping, size, until, settles=first.has_ids and not unique)
+    size = options.get("buckets") or default_buckets(session)
+    settles = first.has_ids and not options.get("unique")
+    work = work_of(plans, first.blank, mapping, size, options.get("until"), settles=settles)
     warn_of_one_bucket(work)
     return found_in(packed_files(session, files, work), work)
 
@@ -84,17 +71,6 @@ def _parquet(files: Sequence[Path]) -> Sequence[Path]:
                 f"{path}: this is no .parquet file", hint="read it with Spark and give detect() a DataFrame"
             )
     return files
-
-
-def _mapping(
-    files: Sequence[Path],
-    columns: Mapping[str, str] | Columns | None,
-    zone: str | None,
-    time_unit: str | None,
-    clock_error: int,
-) -> Columns:
-    names = pq.read_schema(files[0]).names if files else []
-    return mapping_of(columns, names, zone, time_unit, clock_error)
 
 
 def pieces_of(files: Sequence[Path], columns: Columns, attributes: frozenset[str] | None) -> list[ParquetPieces]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from penstock.detection.composites import Composites
 from penstock.detection.detector import Detector, Names
@@ -26,7 +25,8 @@ from penstock.ordering.stage import MOST_HELD, Late, Ordering
 from penstock.spark.beside import COMPOSITE, INCOMPLETE, changed_rows, late_rows, skipped_rows, status_rows
 from penstock.spark.packing import EVENTS, PACKED, ROWS, Packer, Recipe, Rows, check_ids, packed_rows
 from penstock.spark.schema import TAGS, fitted
-from penstock.spark.split import ALL, Group
+from penstock.spark.split import Group
+from penstock.spark.spreading import bucket_name
 from penstock.spark.state import Prefixed
 from penstock.spark.strangers import Own
 from penstock.spark.unpacking import unpack as unpack_events
@@ -34,8 +34,10 @@ from penstock.spark.work import RESULT_ROWS, Work, gathered, tagged
 
 HEARTBEAT = "penstock.heartbeat"
 """The type of events that say only how far their source has come; as in `penstock detect --follow`."""
-SHOWN, SKIPPED = "shown", "skipped"
-"""Blobs that say how far sources are, and of records that are no events."""
+FINISH = "penstock.finish"
+"""The type of events that say that the input is over, and when it ends."""
+SHOWN, FINISHED, SKIPPED = "shown", "finished", "skipped"
+"""Blobs that say how far sources are, that the input is over, and of records that are no events."""
 KEYED = pa.schema([pa.field("key", pa.string()), *PACKED])
 """The rows that cross Spark: what `packing.PACKED` says, and the name of the bucket."""
 FOUND = pa.schema([("blob", pa.binary())])
@@ -75,7 +77,7 @@ class Flow:
         recipe = self.work.recipe
         places = recipe.split.places(recipe.buckets)
         pairs = zip(recipe.split.groups, places, strict=True)
-        return [f"{group.names[0]}/{place}" for group, (_, size) in pairs for place in range(size)]
+        return [bucket_name(group.names[0], place) for group, (_, size) in pairs for place in range(size)]
 
     def pack(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The events of one task of a micro-batch, packed."""
@@ -93,7 +95,7 @@ class Flow:
         """
         blobs = _Blobs.of(rows)
         group, first, size = self.work.place(bucket)
-        names = self._opened(group, size, store)
+        names, tells = self._opened(group, size, store), _Telling(self.work.recipe, bucket)
         events = unpack_events(blobs.events, names) if blobs.events else self.work.blank.slice(0, 0)
         events = EventTable(events.fields, events.attributes)  # that all attributes are there was checked with the plan
         names.heard(int(np.asarray(events.field("hi")).max(initial=EARLIEST)))
@@ -105,15 +107,18 @@ class Flow:
             plan = Plan(pattern, whole.choice, whole.carry, whole.only, whole.pattern)
             pages = Prefixed(store, f"{number}/")
             detector, changes = self._detector(plan, pages)
-            detector.own = own
+            detector.own, detector.tells = own, tells
             if changes and self.status:
                 yield from self._told(changed_rows(self.keys()[bucket], changes))
-            found = detector.feed(events, arrival=arrival, heartbeats=blobs.shown)
+            found = [detector.feed(events, arrival=arrival, heartbeats=blobs.shown)]
+            if blobs.end is not None:
+                found.append(detector.finish_at(blobs.end))
             detector.save(pages)
             status = detector.status()
-            yield from self._results(found)
+            for one in found:
+                yield from self._results(one)
             if self.late and not progress:
-                yield from self._told(late_rows(self._own_late(found.late, group, bucket == first)))
+                yield from self._told(late_rows(found[0].late))
             if self.status:
                 yield from self._told(status_rows(self.keys()[bucket], number, status, detector.counters))
             progress.append(status.progress)
@@ -161,15 +166,6 @@ class Flow:
         if found.incomplete is not None:
             yield from self._told(tagged(found.incomplete.table, INCOMPLETE))
 
-    @staticmethod
-    def _own_late(late: pa.Table | None, group: Group, is_first: bool) -> pa.Table:
-        """The late events that a bucket tells of: those that all buckets get are told by the first one."""
-        if late is None or is_first or not len(late):
-            return late
-        types = late["type"].unique().to_pylist()
-        mine = [type for type in types if ALL not in group.targets(type)]
-        return late.filter(pc.is_in(late["type"], pa.array(mine, pa.string())))
-
     def _told(self, table: pa.Table) -> Iterator[pa.Table]:
         whole = fitted(table, self.work.schema)
         for start in range(0, len(whole), RESULT_ROWS):
@@ -181,13 +177,33 @@ def _keys(group: Group) -> dict[str, list[str]]:
     return {name: list(key) for (_, name), key in group.keys.items()}
 
 
+@dataclass(frozen=True)
+class _Telling:
+    """Which late events a bucket tells of: of the buckets that an event goes to, the first one does."""
+
+    recipe: Recipe
+    bucket: int
+
+    def __call__(self, late: Late) -> Late:
+        if not len(late.table):
+            return late
+        rows = np.flatnonzero(Packer(self.recipe).first_buckets(late.table) == self.bucket)
+        return Late(late.table.take(rows), [late.reason[row] for row in rows.tolist()], late.lateness[rows])
+
+
 class BucketDetector(Detector):
-    """A detector that tells only of instances which belong to its bucket."""
+    """A detector that tells only of instances which belong to its bucket, and of late events which no other tells."""
 
     own: Own | None = None
+    tells: _Telling
 
     def _composites(self, found: list[Found], late: Late) -> Composites:
-        return super()._composites([one if self.own is None else self.own(one) for one in found], late)
+        return super()._composites([one if self.own is None else self.own(one) for one in found], self.tells(late))
+
+    def finish_at(self, end: int) -> Composites:
+        """The input is over, and ends then, or with its last event."""
+        self._until = end
+        return self.finish()
 
 
 class FlowPacker(Packer):
@@ -196,6 +212,7 @@ class FlowPacker(Packer):
     def __init__(self, recipe: Recipe, skips: bool) -> None:
         super().__init__(recipe)
         self._beats: dict[str, int] = {}
+        self._end: int | None = None
         self._errors: list[str] | None = [] if skips else None
 
     def pack(self, data: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
@@ -210,15 +227,14 @@ class FlowPacker(Packer):
             self._errors.append(str(error))
 
     def without_beats(self, table: EventTable) -> EventTable:
-        """The events that are no heartbeats; what those promise is noted."""
-        types = table.field("type")
-        if HEARTBEAT not in types.dictionary.to_pylist():
-            return table
-        is_beat = np.asarray(types.indices) == types.dictionary.index(HEARTBEAT).as_py()
-        beats = table.take(np.flatnonzero(is_beat))
+        """The events that are neither heartbeats nor the end of the input; what those say is noted."""
+        beats, table = _parted(table, HEARTBEAT)
         for source, at in zip(beats.field("source").to_pylist(), beats.field("hi").to_pylist(), strict=True):
             self._beats[source] = max(at, self._beats.get(source, at))
-        return table.take(np.flatnonzero(~is_beat))
+        ends, table = _parted(table, FINISH)
+        for at in ends.field("hi").to_pylist():
+            self._end = max(at, self._end or at)
+        return table
 
     def finish(self) -> pa.RecordBatch:
         """How far the sources are that this task has read of, for every bucket.
@@ -229,10 +245,23 @@ class FlowPacker(Packer):
         shown |= {source: max(at, shown.get(source, at)) for source, at in self._beats.items()}
         told = pa.table({"source": pa.array(shown, pa.string()), "at": pa.array(shown.values(), pa.int64())})
         blobs = [(bucket, told) for bucket in range(self.recipe.total)] if shown else []
-        packed = packed_rows(SHOWN, blobs)
-        if not self._errors:
-            return packed
-        return pa.concat_batches([packed, packed_rows(SKIPPED, [(0, pa.table({"error": self._errors}))])])
+        packed = [packed_rows(SHOWN, blobs)]
+        if self._end is not None:
+            over = pa.table({"at": [self._end]})
+            packed.append(packed_rows(FINISHED, [(bucket, over) for bucket in range(self.recipe.total)]))
+        if self._errors:
+            packed.append(packed_rows(SKIPPED, [(0, pa.table({"error": self._errors}))]))
+        return pa.concat_batches(packed)
+
+
+def _parted(table: EventTable, type: str) -> tuple[EventTable, EventTable]:
+    """The events of a type, and the others."""
+    types = table.field("type")
+    code = types.dictionary.index(type).as_py()
+    if code < 0:
+        return table.slice(0, 0), table
+    is_it = np.asarray(types.indices) == code
+    return table.take(np.flatnonzero(is_it)), table.take(np.flatnonzero(~is_it))
 
 
 @dataclass
@@ -241,6 +270,7 @@ class _Blobs:
 
     events: list[bytes] = field(default_factory=list)
     shown: dict[str, int] = field(default_factory=dict)
+    end: int | None = None
     skipped: list[str] = field(default_factory=list)
 
     @classmethod
@@ -253,6 +283,9 @@ class _Blobs:
                 table = pa.ipc.open_stream(blob).read_all()
                 for source, at in zip(table["source"].to_pylist(), table["at"].to_pylist(), strict=True):
                     blobs.shown[source] = max(at, blobs.shown.get(source, at))
+            elif kind == FINISHED:
+                at = pa.ipc.open_stream(blob).read_all()["at"][0].as_py()
+                blobs.end = max(at, blobs.end or at)
             elif kind == SKIPPED:
                 blobs.skipped += pa.ipc.open_stream(blob).read_all()["error"].to_pylist()
         return blobs

@@ -45,6 +45,8 @@ ATTRIBUTE = "."
 _FIELDS = ("type", "source", "id", "seq", "lo", "hi", "parts")
 """What is needed of an event's fields once its id is known."""
 _FEW_BUCKETS = 1 << 15
+_BLOB = 1 << 17
+"""Bytes of a blob, about: `penstock.spark.session` limits batches of blobs by their number alone."""
 Ints = npt.NDArray[np.int64]
 
 
@@ -110,6 +112,13 @@ class Packer:
         events = of_types(table, self.recipe.types)
         flat = flat_table(events, self.recipe.attributes)
         return packed_rows(EVENTS, [one for router in self._routers for one in router.packed(events, flat)])
+
+    def first_buckets(self, table: EventTable) -> Ints:
+        """For each event, the first of the buckets that need it; `penstock.spark.keys.NOWHERE` if none does."""
+        first = np.full(len(table), self.recipe.total)
+        for router in self._routers:
+            np.minimum.at(first, *router.routed(table))
+        return np.where(first < self.recipe.total, first, NOWHERE)
 
     def finish(self) -> pa.RecordBatch:
         """The progress of this task, for every bucket."""
@@ -296,18 +305,15 @@ class _Router:
 
     def packed(self, events: EventTable, flat: pa.Table) -> Iterator[tuple[int, pa.Table]]:
         """The blobs of a batch, each with its bucket; ``flat`` are the columns of the blobs."""
-        rows = select(self._members, Piece(events, 0))[0].rows
-        if not len(rows):
-            return
-        if self._size == 1:
-            yield self._first, _compact(flat.take(pa.array(rows)))
-            return
-        chosen, buckets = self._routed(events, rows)
-        for bucket, table in shared_out(flat, chosen, buckets, self._size):
+        rows, buckets = self.routed(events)
+        for bucket, table in shared_out(flat, rows, buckets - self._first, self._size):
             yield self._first + bucket, table
 
-    def _routed(self, events: EventTable, rows: Ints) -> tuple[Ints, Ints]:
+    def routed(self, events: EventTable) -> tuple[Ints, Ints]:
         """Rows with their buckets; a row is there once for each bucket that needs it."""
+        rows = select(self._members, Piece(events, 0))[0].rows
+        if not len(rows) or self._size == 1:
+            return rows, np.full(len(rows), self._first)
         types = events.field("type")
         by_target = self._by_target(types.dictionary.to_pylist())
         codes = np.asarray(types.indices)[rows]
@@ -316,7 +322,7 @@ class _Router:
         if len(pieces) > 1:
             once = np.unique(chosen * self._size + buckets)
             chosen, buckets = once // self._size, once % self._size
-        return chosen, buckets
+        return chosen, buckets + self._first
 
     def _by_target(self, names: Sequence[str]) -> dict[Target, npt.NDArray[np.bool_]]:
         """For each target, which of these types it is for."""
@@ -344,10 +350,9 @@ def shared_out(flat: pa.Table, rows: Ints, buckets: Ints, size: int) -> Iterator
     small = buckets.astype(np.uint16 if size <= _FEW_BUCKETS else np.int64)  # numbers of 16 bits are sorted by counting
     order = np.argsort(small, kind="stable")
     bounds = np.searchsorted(small[order], np.arange(size + 1))
-    whole = flat.take(pa.array(rows[order]))
+    whole, rate = flat.take(pa.array(rows[order])), flat.nbytes / max(1, len(flat))
     for bucket, (start, end) in enumerate(pairwise(bounds.tolist())):
-        if end > start:
-            yield bucket, _compact(whole.slice(start, end - start))
+        yield from ((bucket, piece) for piece in _pieces(whole.slice(start, end - start), rate))
 
 
 def with_sides(program: Program) -> Iterator[Program]:
@@ -356,6 +361,13 @@ def with_sides(program: Program) -> Iterator[Program]:
     for sides in program.sides:
         for side in sides:
             yield from with_sides(side)
+
+
+def _pieces(table: pa.Table, rate: float) -> Iterator[pa.Table]:
+    """The table in pieces of the size of a blob, if its rows have so many bytes each."""
+    rows = max(1, int(_BLOB / max(rate, 1)))
+    for start in range(0, len(table), rows):
+        yield _compact(table.slice(start, rows))
 
 
 def _compact(table: pa.Table) -> pa.Table:

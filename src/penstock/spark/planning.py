@@ -6,18 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any, Unpack, cast
 
 from penstock.algebra.pattern import BARE, Definition, Pattern
 from penstock.automaton.compile import compile_pattern
 from penstock.checks.check import parse
 from penstock.detection.course import Course
 from penstock.detection.kinds import kinds_of
-from penstock.detection.limits import Limits
 from penstock.detection.plan import Plan, plan_of
 from penstock.errors import PatternError, nearest
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns, columns_from
 from penstock.events.table import EventTable
+from penstock.spark.options import Options, StreamOptions, TableOptions
 from penstock.spark.packing import Recipe, with_sides
 from penstock.spark.schema import result_schema
 from penstock.spark.split import split
@@ -26,6 +27,8 @@ from penstock.spark.work import Work
 Given = Pattern | str
 Patterns = Given | Sequence[Given] | Mapping[str, Given]
 """A pattern or its text, several of them, or several by the names that bare ones get."""
+_OF_PLANS = ("context", "restart", "zone", "carry", "limits", "incomplete")
+_OF_COLUMNS = ("zone", "time_unit", "clock_error")
 
 
 def patterns_of(given: Patterns) -> tuple[Pattern, ...]:
@@ -65,32 +68,36 @@ def _renamed(pattern: Pattern, name: str) -> Pattern:
     return Pattern(items, pattern.text, pattern.name)
 
 
-def plans_of(
-    patterns: Sequence[Pattern],
-    *,
-    context: str = "continuous",
-    restart: bool = False,
-    zone: str | None = None,
-    carry: str | Iterable[str] = "all",
-    only: Iterable[str] = (),
-    limits: Limits | None = None,
-    incomplete: bool = False,
-) -> tuple[Plan, ...]:
-    """The plan of each pattern, with the options of `penstock.detect`.
+def common_options(options: TableOptions | StreamOptions, kind: type[TableOptions | StreamOptions]) -> Options:
+    """Those options that tables and streams have, of options of one kind.
+
+    >>> common_options({"unique": True, "context": "recent"}, TableOptions)
+    {'context': 'recent'}
+    """
+    for name in options:
+        if name not in kind.__annotations__:
+            raise TypeError(f"there is no option {name!r} here")
+    common = {name: value for name, value in options.items() if name in Options.__annotations__}
+    if "only" in options:
+        common["only"] = tuple(options["only"])
+    return cast("Options", common)
+
+
+def plans_of(patterns: Sequence[Pattern], **options: Unpack[Options]) -> tuple[Plan, ...]:
+    """The plan of each pattern, with the options of `penstock.detect`; those about columns do not matter here.
 
     >>> plans = plans_of(patterns_of({"One": "[A]", "Two": "[B]"}), only=["Two"])
     >>> [plan.only for plan in plans]
     [('Two',)]
     """
-    wanted = tuple(only)
+    wanted = tuple(options.get("only", ()))
     _check_known(patterns, wanted)
+    chosen: dict[str, Any] = {name: value for name, value in options.items() if name in _OF_PLANS}
     plans = []
     for pattern in patterns:
         own = tuple(name for name in wanted if name in kinds_of(pattern).attributes)
         if own or not wanted:
-            plan = plan_of(pattern, context=context, restart=restart, zone=zone, carry=carry, limits=limits,
-                           incomplete=incomplete, only=own)  # fmt: skip
-            plans.append(plan)
+            plans.append(plan_of(pattern, only=own, **chosen))
     return tuple(plans)
 
 
@@ -116,17 +123,13 @@ def _has_timer(pattern: Pattern) -> bool:
     return any(program.timers for whole in compile_pattern(pattern) for program in with_sides(whole))
 
 
-def mapping_of(
-    columns: Mapping[str, str] | Columns | None,
-    names: Sequence[str],
-    zone: str | None,
-    time_unit: str | None,
-    clock_error: int,
-) -> Columns:
-    """How the events of a table with these columns are read; arguments as for `penstock.detect`."""
+def mapping_of(names: Sequence[str], **options: Unpack[Options]) -> Columns:
+    """How the events of a table with these columns are read; options as for `penstock.detect`."""
+    columns = options.get("columns")
     if isinstance(columns, Columns):
         return columns
-    return columns_from(columns or {}, names, zone=zone, time_unit=time_unit, clock_error=clock_error)
+    chosen: dict[str, Any] = {name: value for name, value in options.items() if name in _OF_COLUMNS}
+    return columns_from(columns or {}, names, **chosen)
 
 
 def work_of(

@@ -6,9 +6,9 @@ finds is unpacked behind it. Everything that is remembered is in Spark's state s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
@@ -18,14 +18,14 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from penstock.detection.limits import Limits
 from penstock.errors import PenstockError, StateError
 from penstock.events.arrow import from_arrow
-from penstock.events.mapping import Columns
-from penstock.ordering.policies import Policy, guaranteed, parse_policy
+from penstock.ordering.policies import Policy, delay, guaranteed, parse_policy
 from penstock.ordering.stage import MOST_HELD
 from penstock.spark.batch import warn_of_one_bucket
 from penstock.spark.columns import needed_columns, quoted
 from penstock.spark.failures import WorkerError, raise_ours, telling
 from penstock.spark.flow import FOUND, KEYED, Flow, packed_results, unpacked_results
-from penstock.spark.planning import Patterns, mapping_of, patterns_of, plans_of, work_of
+from penstock.spark.options import StreamOptions
+from penstock.spark.planning import Patterns, common_options, mapping_of, patterns_of, plans_of, work_of
 from penstock.spark.schema import result_schema
 from penstock.spark.state import Pages
 
@@ -35,6 +35,8 @@ STATE = "pages"
 BUCKETS = 16
 """How many buckets a stream has unless it is said: more than most machines have processors, since it cannot change."""
 CHANGES = ("refuse", "restart")
+WATERMARK = "watermark"
+"""The policy that waits as long as the watermark of the DataFrame says."""
 
 
 class Processor(StatefulProcessor):
@@ -73,74 +75,63 @@ class Processor(StatefulProcessor):
 
 
 def detect_stream(
-    df: DataFrame,
-    pattern: Patterns,
-    *,
-    policy: Policy | str | None,
-    sources: Iterable[str],
-    late: bool,
-    status: bool,
-    skip_bad: bool,
-    changed: str,
-    initial: DataFrame | None,
-    **options: Any,
+    df: DataFrame, pattern: Patterns, initial: DataFrame | None, **options: Unpack[StreamOptions]
 ) -> DataFrame:
     """The composites of patterns over a streaming DataFrame; arguments are those of `penstock.spark.detect`."""
-    flow = flow_of(
-        df, pattern, policy=policy, sources=sources, late=late, status=status, skip_bad=skip_bad, changed=changed,
-        **options,
-    )  # fmt: skip
+    flow = flow_of(df, pattern, **options)
     warn_of_one_bucket(flow.work)
     return streamed(df, flow, initial)
 
 
-def flow_of(
-    df: DataFrame,
-    pattern: Patterns,
-    *,
-    policy: Policy | str | None = None,
-    sources: Iterable[str] = (),
-    late: bool = False,
-    status: bool = False,
-    skip_bad: bool = False,
-    changed: str = "refuse",
-    buckets: int | None = None,
-    columns: Mapping[str, str] | Columns | None = None,
-    zone: str | None = None,
-    time_unit: str | None = None,
-    clock_error: int = 0,
-    limits: Limits | None = None,
-    only: Iterable[str] = (),
-    **options: Any,
-) -> Flow:
+def flow_of(df: DataFrame, pattern: Patterns, **options: Unpack[StreamOptions]) -> Flow:
     """What workers must know to detect patterns in events with the columns of a DataFrame; checked as a whole."""
     if _is_detected(df):
         raise PenstockError(
             "this stream is what another `detect` found",
             hint="patterns over patterns are definitions in one text, such as `Pair := [A] ; [B]` and `[Pair] ; [C]`",
         )
+    changed = options.get("changed", CHANGES[0])
     if changed not in CHANGES:
         raise PenstockError(f"`changed` is {changed!r}", hint=f"it is one of {', '.join(CHANGES)}")
     raise_ours()
-    wanted = tuple(only)
-    plans = plans_of(patterns_of(pattern), zone=zone, limits=limits, only=wanted, **options)
-    mapping = mapping_of(columns, df.columns, zone, time_unit, clock_error)
-    blank = from_arrow(to_arrow_schema(df.schema).empty_table(), mapping)
-    work = work_of(plans, blank, mapping, buckets or BUCKETS)
-    if late or status or skip_bad:
-        schema = result_schema([plan.pattern for plan in plans], blank, wanted, is_tagged=True)
-        work = replace(work, schema=schema)
-    held = (limits or Limits()).held
+    common = common_options(options, StreamOptions)
+    plans = plans_of(patterns_of(pattern), **common)
+    mapping = mapping_of(df.columns, **common)
+    blank = from_arrow(to_arrow_schema(df.schema, timezone="UTC").empty_table(), mapping)
+    work = work_of(plans, blank, mapping, options.get("buckets") or BUCKETS)
+    if any(options.get(name) for name in ("late", "status", "skip_bad")):
+        patterns, wanted = [plan.pattern for plan in plans], tuple(common.get("only", ()))
+        work = replace(work, schema=result_schema(patterns, blank, wanted, is_tagged=True))
+    held = (options.get("limits") or Limits()).held
     return Flow(
         work,
-        parse_policy(policy) if isinstance(policy, str) else policy or guaranteed(),
-        tuple(sources),
+        _policy(df, options.get("policy")),
+        tuple(options.get("sources", ())),
         held=MOST_HELD if held is None else held,
-        late=late,
-        status=status,
-        skips=skip_bad,
+        late=options.get("late", False),
+        status=options.get("status", False),
+        skips=options.get("skip_bad", False),
         restarts=changed == "restart",
     )
+
+
+def _policy(df: DataFrame, given: Policy | str | None) -> Policy:
+    """The policy that was given, in whatever way."""
+    if given == WATERMARK:
+        return delay(_watermark(df))
+    return parse_policy(given) if isinstance(given, str) else given or guaranteed()
+
+
+def _watermark(df: DataFrame) -> int:
+    """How long Spark is told to wait for what is behind, in microseconds."""
+    waiting = [] if not hasattr(df, "_jdf") else [df._jdf.queryExecution().analyzed()]
+    while waiting:
+        node = waiting.pop()
+        if node.nodeName() == "EventTimeWatermark":
+            return int(node.getDelayMs(node.delay())) * 1000
+        children = node.children()
+        waiting += [children.apply(number) for number in range(children.size())]
+    raise PenstockError("this DataFrame has no watermark", hint="give it one: df.withWatermark('time', '10 seconds')")
 
 
 def _is_detected(df: DataFrame) -> bool:
