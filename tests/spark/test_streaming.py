@@ -17,7 +17,6 @@ from penstock.algebra.pattern import Pattern
 from penstock.detection.detector import Detector
 from penstock.errors import PatternError
 from penstock.spark.planning import patterns_of
-from penstock.spark.spreading import bucket_name, spark_hash
 from penstock.testing.generate import meaningful_pattern, trace
 from tests.engine.conftest import table_of
 from tests.spark.streams import SCHEMA, Stream, beat, event
@@ -109,12 +108,6 @@ def test_a_stream_goes_on_where_history_ended(spark: SparkSession, tmp_path: Pat
     assert sorted(found) == expected
     assert len(expected) == 3
     assert past.composites.count() == 1
-
-
-def test_names_of_buckets_have_the_hash_that_spark_finds(spark: SparkSession) -> None:
-    names = [*(bucket_name(group, place) for group in ("Pair", "Tür", "x") for place in range(9)), "", "é", "日本"]
-    rows = spark.createDataFrame([(name,) for name in names], "name string").selectExpr("name", "hash(name) AS hash")
-    assert {row["name"]: row["hash"] for row in rows.collect()} == {name: spark_hash(name) for name in names}
 
 
 def test_a_stream_of_detect_is_not_detected_again(spark: SparkSession, tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ from penstock.spark.beside import COMPOSITE, INCOMPLETE, changed_rows, late_rows
 from penstock.spark.packing import EVENTS, PACKED, ROWS, Packer, Recipe, Rows, check_ids, packed_rows
 from penstock.spark.schema import TAGS, fitted
 from penstock.spark.split import Group
-from penstock.spark.spreading import bucket_name
 from penstock.spark.state import Prefixed
 from penstock.spark.strangers import Own
 from penstock.spark.unpacking import unpack as unpack_events
@@ -77,7 +76,7 @@ class Flow:
         recipe = self.work.recipe
         places = recipe.split.places(recipe.buckets)
         pairs = zip(recipe.split.groups, places, strict=True)
-        return [bucket_name(group.names[0], place) for group, (_, size) in pairs for place in range(size)]
+        return [f"{group.names[0]}/{place}" for group, (_, size) in pairs for place in range(size)]
 
     def pack(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The events of one task of a micro-batch, packed."""
