@@ -176,6 +176,9 @@ def _names(field: str, located: list[Located], count: int) -> pa.Array:
 
 
 def _instants(field: str, located: list[Located], count: int) -> pa.Array:
+    if len(located) == 1:
+        [(table, _, rows)] = located
+        return pa.array(np.asarray(table.field(field)).take(rows)).cast(TIME)
     instants = np.empty(count, np.int64)
     for table, where, rows in located:
         instants[where] = np.asarray(table.field(field))[rows]

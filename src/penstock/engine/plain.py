@@ -125,19 +125,24 @@ def go(started, run, option, lo, hi, symbol, instance, place, timers, limits, L,
 
 @inlined
 def meet_one(run, state, sets, lo, hi, symbol, instance, place, timers, limits, L, M, X):
-    """What becomes of a run at a place with one symbol: it is there afterwards, or gone."""
+    """What becomes of a run at a place with one symbol: it is there afterwards, or gone.
+
+    A run that moves asks by itself whether it is inside its limits, so that it is not asked before.
+    """
     first, last = L[m.STATES][state + m.STATE_FIRST], L[m.STATES][state + m.STATE_LAST]
-    if is_over(run, first, last, hi, timers, limits, L, M):
-        M[m.COUNTS][m.EXPIRED] += 1
-        return GONE
     follows = M[m.RUNS][run * m.RUN_WIDTH + m.PREVIOUS] < lo
+    stays = not follows and L[m.STATES][state + m.STATE_STRONG]
     for number in range(first, last):
         option = number * m.OPTION_WIDTH
         if matches(option, sets, L):
-            if L[m.OPTIONS][option + m.OPTION_STRONG] and not follows:
-                return HERE
-            return go(True, run, option, lo, hi, symbol, instance, place, timers, limits, L, M, X)
-    if follows or not L[m.STATES][state + m.STATE_STRONG]:
+            if follows or not L[m.OPTIONS][option + m.OPTION_STRONG]:
+                return go(True, run, option, lo, hi, symbol, instance, place, timers, limits, L, M, X)
+            stays = True
+            break
+    if is_over(run, first, last, hi, timers, limits, L, M):
+        M[m.COUNTS][m.EXPIRED] += 1
+        return GONE
+    if not stays:
         for number in range(first, last):
             if sets & L[m.OPTIONS][number * m.OPTION_WIDTH + m.OPTION_HEARD]:
                 M[m.COUNTS][m.FAILED] += 1

@@ -27,26 +27,26 @@ def mixed(number, more):
 
 
 @inlined
-def word(data, address, begin, length):
-    """As many bytes from a place on as are left of a text and fit into a word."""
-    if begin + WORD <= data.shape[0]:
+def word(address, size, begin, length):
+    """As many bytes from a place on as are left of a text and fit into a word; ``size`` is that of all texts."""
+    if begin + WORD <= size:
         found = word_at(address + begin)
         return found & ((np.uint64(1) << np.uint64(8 * length)) - np.uint64(1)) if length < WORD else found
     found = np.uint64(0)
     for place in range(min(length, WORD)):
-        found |= np.uint64(data[begin + place]) << np.uint64(8 * place)
+        found |= byte_at(address + begin + place) << np.uint64(8 * place)
     return found
 
 
 @compiled
 def hash_names(bounds, data, codes, sources, hashes):
     """A hash of each event's source and id; ``bounds`` is where ids begin and end, ``sources`` are hashes by code."""
-    address = data.ctypes.data
+    address, size = data.ctypes.data, data.shape[0]
     for row in range(codes.shape[0]):
         begin, end = np.int64(bounds[row]), np.int64(bounds[row + 1])
         number = np.uint64(end - begin) * FACTOR
         while begin < end:
-            number = mixed(number, word(data, address, begin, end - begin))
+            number = mixed(number, word(address, size, begin, end - begin))
             begin += WORD
         number ^= number >> SHIFT
         number *= FACTOR
