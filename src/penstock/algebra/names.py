@@ -77,6 +77,8 @@ def without_lets(pattern: Pattern) -> Pattern:
     >>> print_pattern(without_lets(parse("let Entry = Door(open = true), Badge\\n[Entry] ; [Board]")))
     '[Door(open = true), Badge] ; [Board]'
     """
+    if not pattern.lets:
+        return pattern
     lets = {let.name: let.sets for let in pattern.lets}
     items = tuple(_expanded(definition, lets) for definition in pattern.definitions)
     return Pattern(items, pattern.text, pattern.name)

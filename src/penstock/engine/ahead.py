@@ -27,6 +27,17 @@ def next_timer(L, M):
 
 
 @inlined
+def is_due(now, L, M):
+    """Whether a timer fires before an instant."""
+    for timer in range(L[m.HEAD][m.TIMERS]):
+        first = M[m.QUEUE_ENDS][2 * timer]
+        row = (timer * M[m.COUNTS][m.QUEUE_ROOM] + first) * m.QUEUE_WIDTH
+        if first < M[m.QUEUE_ENDS][2 * timer + 1] and M[m.QUEUES][row + m.DEADLINE] < now:
+            return True
+    return False
+
+
+@inlined
 def room(wanted_runs, wanted_nodes, L, M):
     """Whether a step that may need so much fits; else says how much is needed."""
     counts = M[m.COUNTS]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine import memory as m
-from penstock.engine.ahead import fan_out, gather, heard_by_starts, next_timer, room, room_left
+from penstock.engine.ahead import fan_out, gather, heard_by_starts, is_due, next_timer, room, room_left
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.lists import add_node, close, end, of_clock, of_run, over, release, set_clock, set_run, touch
 from penstock.engine.moves import holds, is_known, move
@@ -444,7 +444,7 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
         place = at * m.PLACE_WIDTH
         now, instance = P[place + m.INSTANT], P[place + m.INSTANCE]
         counts[m.CURSOR] = at
-        if timers > 0 and counts[m.RESUME] < 0:
+        if timers > 0 and counts[m.RESUME] < 0 and is_due(now, L, M):
             if not fire_before(True, now, widest, L, M, X):
                 return GROW
             spare = 0

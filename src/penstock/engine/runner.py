@@ -214,11 +214,8 @@ class Runner:
             memory.grow_ended(4 * (memory.live(m.ENDED_COUNT) + 2 * runs))
         if memory.timers and max(memory.arrays[m.QUEUE_ENDS][1::2]) + runs >= memory.live(m.QUEUE_ROOM):
             waiting = memory.queues()
-            longest = max(len(queue) for queue in waiting)
-            room = max(
-                memory.live(m.QUEUE_ROOM),
-                4 * (longest + runs) if 2 * (longest + runs) >= memory.live(m.QUEUE_ROOM) else 0,
-            )
+            wanted = max(len(queue) for queue in waiting) + runs + min(places, TIDY)
+            room = memory.live(m.QUEUE_ROOM) if 2 * wanted < memory.live(m.QUEUE_ROOM) else 4 * wanted
             memory.set_queues(waiting, room)
 
     def _is_short(self, runs: int, nodes: int) -> bool:
