@@ -31,6 +31,7 @@ _WHOLE = r"^-?[0-9]{1,18}$"
 _DECIMAL = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?")
 _EXACT = 2.0**53
 _FEW = 16
+_MANY = 1 << 14
 """So many texts are sooner read one by one than as a column."""
 
 
@@ -147,8 +148,7 @@ def _integers(values: Ints, unit: str | None) -> Instants:
 
 def _in_range(down: Ints, up: Ints, given: npt.NDArray[Any]) -> Instants:
     bad: dict[int, DataError] = {}
-    ends = pc.min_max(pa.array(down)).as_py() if down is up else {"min": down.min(initial=0), "max": up.max(initial=0)}
-    if not len(down) or (ends["min"] >= EARLIEST and ends["max"] <= LATEST):
+    if not len(down) or _are_in_range(down, up):
         return Instants(down, up, bad)
     for row in np.flatnonzero((down < EARLIEST) | (up > LATEST)).tolist():
         try:
@@ -156,6 +156,13 @@ def _in_range(down: Ints, up: Ints, given: npt.NDArray[Any]) -> Instants:
         except DataError as error:
             bad[row] = error
     return Instants(down, up, bad)
+
+
+def _are_in_range(down: Ints, up: Ints) -> bool:
+    if down is up and len(down) > _MANY:  # in one pass
+        ends = pc.min_max(pa.array(down)).as_py()
+        return bool(ends["min"] >= EARLIEST and ends["max"] <= LATEST)
+    return bool(down.min() >= EARLIEST and up.max() <= LATEST)
 
 
 def _floats(values: npt.NDArray[np.float64], unit: str | None) -> Instants:
