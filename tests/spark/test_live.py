@@ -24,4 +24,4 @@ def test_live_on_spark_is_the_same_as_afterwards(spark: SparkSession) -> None:
     assert found.sort_by(key).to_pylist() == afterwards.sort_by(key).to_pylist()
     assert len(afterwards) > 10
     assert (progress.consumed, progress.late, progress.composites) == (len(day.events), 0, len(afterwards))
-    assert 0 < progress.delay < 3600 * SECOND
+    assert 0 <= progress.delay < 3600 * SECOND  # nothing waits if Spark reads all in one micro-batch
