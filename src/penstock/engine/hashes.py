@@ -8,15 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.compiled import compiled
-from penstock.engine.pointers import byte_at, word_at
-from penstock.engine.taking import AHEAD, WORD, ask_ahead, text_of
+from penstock.engine.taking import AHEAD, WORD, ask_ahead, text_of, word_of
 from penstock.events import digest, found
 
 START_1, START_2 = (np.uint64(word) for word in digest.START)
 FACTOR_1, FACTOR_2 = (np.uint64(word) for word in digest.FACTORS)
 STEP_1, STEP_2 = (np.uint64(word) for word in digest.STEPS)
 FINAL_1, FINAL_2 = (np.uint64(word) for word in digest.FINAL)
-ONE, FOUR, FIVE, EIGHT, LOW, HALF = (np.uint64(number) for number in (1, 4, 5, 8, 32, 33))
+ONE, FOUR, FIVE, LOW, HALF = (np.uint64(number) for number in (1, 4, 5, 32, 33))
 HALF_WORD = np.uint64(0xFFFFFFFF)
 WIDTH = tuple(np.uint64(width) for width in (16, 8, 4))
 LOWER = tuple(np.uint64(mask) for mask in (0xFFFF, 0x00FF00FF, 0x0F0F0F0F))
@@ -62,17 +61,6 @@ def finish(first, second):
 
 
 @compiled
-def last_word(address, begin, end):
-    """Up to eight bytes as a word, the first one lowest, where less than eight are there to read."""
-    word, place = np.uint64(0), np.uint64(0)
-    while begin < end:
-        word |= byte_at(address + begin) << place
-        place += EIGHT
-        begin += 1
-    return word
-
-
-@compiled
 def hash_texts(rows, where, codes, starts, bounds, data, lanes):
     """The hashes of some rows of texts, put ``where`` they belong; ``starts`` are lanes to begin with, by code."""
     firsts, seconds = lanes
@@ -83,13 +71,7 @@ def hash_texts(rows, where, codes, starts, bounds, data, lanes):
         begin, end = text_of(rows[number], edges)
         first, second = absorb(starts[codes[number], 0], starts[codes[number], 1], np.uint64(end - begin))
         while begin < end:
-            if begin + WORD <= size:
-                word = word_at(address + begin)
-                if begin + WORD > end:
-                    word &= (ONE << (EIGHT * np.uint64(end - begin))) - ONE
-            else:
-                word = last_word(address, begin, end)
-            first, second = absorb(first, second, word)
+            first, second = absorb(first, second, word_of(begin, end, address, size))
             begin += WORD
         firsts[where[number]], seconds[where[number]] = finish(first, second)
 

@@ -41,36 +41,30 @@ def prefetch(typing_context, start, index):
 @intrinsic
 def word_at(typing_context, address):
     """The eight bytes at an address, the first one lowest."""
-
-    def generate(context, builder, signature, arguments):
-        word = builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()))
-        word.align = 1
-        return word
-
-    return types.uint64(types.int64), generate
+    return types.uint64(types.int64), _loading(64)
 
 
 @intrinsic
 def half_word_at(typing_context, address):
     """The four bytes at an address, as an integer."""
-
-    def generate(context, builder, signature, arguments):
-        half = builder.load(builder.inttoptr(arguments[0], ir.IntType(32).as_pointer()))
-        half.align = 1
-        return half
-
-    return types.int32(types.int64), generate
+    return types.int32(types.int64), _loading(32)
 
 
 @intrinsic
 def byte_at(typing_context, address):
     """The byte at an address."""
+    return types.uint8(types.int64), _loading(8)
+
+
+def _loading(bits):
+    """Reads so many bits at an address, wherever it is."""
 
     def generate(context, builder, signature, arguments):
-        byte = builder.load(builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
-        return builder.zext(byte, ir.IntType(64))
+        found = builder.load(builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer()))
+        found.align = 1
+        return found
 
-    return types.uint64(types.int64), generate
+    return generate
 
 
 @intrinsic

@@ -104,6 +104,18 @@ def text_of(row, edges):
 
 
 @inlined
+def word_of(begin, end, address, size):
+    """The bytes of a text from a place on that fit into a word, the first one lowest; ``size`` is that of all texts."""
+    if begin + WORD <= size:
+        word = word_at(address + begin)
+        return word if begin + WORD <= end else word & ((np.uint64(1) << np.uint64(8 * (end - begin))) - np.uint64(1))
+    word = np.uint64(0)
+    for place in range(min(end - begin, WORD)):
+        word |= np.uint64(byte_at(address + begin + place)) << np.uint64(8 * place)
+    return word
+
+
+@inlined
 def ask_ahead(soon, later, edges, address):
     """Asks for the texts of two rows to come, which are all over the place: where one is, and for one itself."""
     prefetch(pointer(edges + 4 * later), 0)
@@ -115,19 +127,10 @@ def ask_ahead(soon, later, edges, address):
 def is_after(one, other, length, address, size):
     """Whether the bytes from one place on are after as many from another."""
     for start in range(0, length, WORD):
-        end = min(start + WORD, length)
-        if one + start + WORD <= size and other + start + WORD <= size:
-            first, second = word_at(address + one + start), word_at(address + other + start)
-            if end - start < WORD:
-                mask = (np.uint64(1) << np.uint64(8 * (end - start))) - np.uint64(1)
-                first, second = first & mask, second & mask
-            if first != second:
-                return turned(first) > turned(second)
-            continue
-        for place in range(start, end):
-            first, second = byte_at(address + one + place), byte_at(address + other + place)
-            if first != second:
-                return first > second
+        first = word_of(one + start, one + length, address, size)
+        second = word_of(other + start, other + length, address, size)
+        if first != second:
+            return turned(first) > turned(second)
     return False
 
 

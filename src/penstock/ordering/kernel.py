@@ -9,8 +9,8 @@ import numpy as np
 
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.pointers import byte_at, half_word_at, put_word, word_at
+from penstock.engine.taking import WORD, text_of, word_of
 
-WORD = 8
 ROWS = 40
 """A place is the number of a table, and behind so many bits a row of it."""
 ROW = (1 << ROWS) - 1
@@ -26,18 +26,6 @@ def mixed(number, more):
     return (more ^ number) * FACTOR
 
 
-@inlined
-def word(address, size, begin, length):
-    """As many bytes from a place on as are left of a text and fit into a word; ``size`` is that of all texts."""
-    if begin + WORD <= size:
-        found = word_at(address + begin)
-        return found & ((np.uint64(1) << np.uint64(8 * length)) - np.uint64(1)) if length < WORD else found
-    found = np.uint64(0)
-    for place in range(min(length, WORD)):
-        found |= byte_at(address + begin + place) << np.uint64(8 * place)
-    return found
-
-
 @compiled
 def hash_names(bounds, data, codes, sources, hashes):
     """A hash of each event's source and id; ``bounds`` is where ids begin and end, ``sources`` are hashes by code."""
@@ -46,7 +34,7 @@ def hash_names(bounds, data, codes, sources, hashes):
         begin, end = np.int64(bounds[row]), np.int64(bounds[row + 1])
         number = np.uint64(end - begin) * FACTOR
         while begin < end:
-            number = mixed(number, word(address, size, begin, end - begin))
+            number = mixed(number, word_of(begin, end, address, size))
             begin += WORD
         number ^= number >> SHIFT
         number *= FACTOR
@@ -93,8 +81,8 @@ def measure_texts(places, bounds, ends):
     total = np.int64(0)
     for number in range(places.shape[0]):
         place = places[number]
-        at = bounds[place >> ROWS] + 4 * (place & ROW)
-        total += half_word_at(at + 4) - half_word_at(at)
+        begin, end = text_of(place & ROW, bounds[place >> ROWS])
+        total += end - begin
         ends[number + 1] = total
     return total
 
@@ -109,7 +97,7 @@ def copy_texts(places, bounds, letters, sizes, ends, out):
     for number in range(places.shape[0]):
         place = places[number]
         table, row = place >> ROWS, place & ROW
-        begin = np.int64(half_word_at(bounds[table] + 4 * row))
+        begin, _ = text_of(row, bounds[table])
         to, end = np.int64(ends[number]), np.int64(ends[number + 1])
         address, last = letters[table] + begin, sizes[table] - begin - WORD
         for done in range(0, end - to, WORD):

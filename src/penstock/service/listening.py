@@ -51,7 +51,7 @@ async def _begin(
         async with asyncio.timeout(timeout):
             told = await _first_told(directory, record.name)
             subscription.listening = told.listening
-            subscription.also(_follow(subscription, record, told, directory, before, ready))
+            subscription.also(_Hearing(subscription, record, directory, before, ready).follow(told))
             await ready.wait()
     except TimeoutError:
         if subscription.listening is not None:
@@ -96,53 +96,52 @@ async def _first_told(directory: Bucket, name: str) -> _Told:
     raise BrokerError("the directory is closed")
 
 
-async def _follow(
-    subscription: Subscription,
-    record: Wanted,
-    told: _Told,
-    directory: Bucket,
-    before: dict[str, int],
-    ready: asyncio.Event,
-) -> None:
-    """Hears the detectors at every place where they are or will be, and others if a plan gives it others."""
-    while True:
-        told = await _hear(subscription, record, told, directory, before, ready)
-        subscription.listening = told.listening
+@dataclass(frozen=True)
+class _Hearing:
+    """A subscription that hears detectors; ``before`` is how far streams were, ``ready`` is set when all are heard."""
 
+    subscription: Subscription
+    record: Wanted
+    directory: Bucket
+    before: dict[str, int]
+    ready: asyncio.Event
 
-async def _hear(
-    subscription: Subscription,
-    record: Wanted,
-    told: _Told,
-    directory: Bucket,
-    before: dict[str, int],
-    ready: asyncio.Event,
-) -> _Told:
-    """Hears some detectors, until the nodes tell it to hear others. Those from before are heard to their end."""
-    missing = set(told.listening.detectors)
-    keys = [f"places/{name}" for name in told.listening.detectors]
-    async with aclosing(directory.watch(f"told/{record.name}", *keys)) as watching:
-        async for entry in watching:
-            table, _, name = entry.key.partition("/")
-            if table == "told" and entry.revision > told.revision:
-                told = replace(told, revision=entry.revision)
-                if entry.value is None:
-                    subscription.lapsed += 1
-                    await write(directory, record)
-                else:
-                    try:
-                        return _read(entry)
-                    except PatternError as error:
-                        subscription.warnings += (str(error),)
-            if table == "told" or entry.value is None:
-                continue
-            for place in from_json(Places, json.loads(entry.value)).places:
-                start = max(place.after, before.get(place.site, 0))
-                await subscription.hear(f"{place.site} {name}", place.site, (found_topic(place.site, name),), start)
-            missing.discard(name)
-            if not missing:
-                ready.set()
-    return told
+    async def follow(self, told: _Told) -> None:
+        """Hears the detectors at every place where they are or will be, and others if a plan gives it others."""
+        while True:
+            told = await self._hear(told)
+            self.subscription.listening = told.listening
+
+    async def _hear(self, told: _Told) -> _Told:
+        """Hears some detectors, until the nodes tell it to hear others. Those from before are heard to their end."""
+        missing = set(told.listening.detectors)
+        keys = [f"places/{name}" for name in told.listening.detectors]
+        async with aclosing(self.directory.watch(f"told/{self.record.name}", *keys)) as watching:
+            async for entry in watching:
+                table, _, name = entry.key.partition("/")
+                if table == "told" and entry.revision > told.revision:
+                    told = replace(told, revision=entry.revision)
+                    if entry.value is None:
+                        self.subscription.lapsed += 1
+                        await write(self.directory, self.record)
+                    else:
+                        try:
+                            return _read(entry)
+                        except PatternError as error:
+                            self.subscription.warnings += (str(error),)
+                if table == "told" or entry.value is None:
+                    continue
+                await self._hear_places(name, from_json(Places, json.loads(entry.value)))
+                missing.discard(name)
+                if not missing:
+                    self.ready.set()
+        return told
+
+    async def _hear_places(self, detector: str, places: Places) -> None:
+        for place in places.places:
+            start = max(place.after, self.before.get(place.site, 0))
+            topics = (found_topic(place.site, detector),)
+            await self.subscription.hear(f"{place.site} {detector}", place.site, topics, start)
 
 
 async def listen_to_type(subscription: Subscription, type: str, broker: Broker, directory: Bucket) -> None:

@@ -1,0 +1,71 @@
+"""What is known of the symbols that a definition has met, while a run may need it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from penstock.engine.growing import Growing
+from penstock.engine.memory import Ints
+
+MANY = 1 << 18
+"""So many symbols are kept without asking whether a run holds them."""
+
+
+class Symbols:
+    """What a definition must know of its symbols, by their numbers: identities, and values that conditions read.
+
+    Numbers are given anew when symbols are forgotten; identities rise in the order of the input, and stay.
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.identities = Growing()
+        self.kinds = Growing(columns)
+        self.values = Growing(columns)
+        self._met = 0
+        self._kept = 0
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.identities)
+
+    def are_many(self, instances: int) -> bool:
+        """Whether there are many more than were kept the last time; to forget some, all instances are looked at."""
+        return self.count > 2 * self._kept + MANY + instances
+
+    def add(self, ranks: Ints, read: tuple[Ints, Ints]) -> Ints:
+        """More symbols, with their ranks in the order of the input; returns their identities."""
+        identities = ranks + self._met
+        self._met += len(ranks)
+        self.identities.append(identities)
+        self.kinds.append(read[0])
+        self.values.append(read[1])
+        return identities
+
+    def add_next(self, count: int) -> Ints:
+        """More symbols, in the order of the input, of which nothing is read; returns their identities."""
+        identities = np.arange(self._met, self._met + count)
+        nothing = np.zeros((count, 0), np.int64)
+        self._met += count
+        self.identities.append(identities)
+        self.kinds.append(nothing)
+        self.values.append(nothing)
+        return identities
+
+    @property
+    def met(self) -> int:
+        """How many there were in all."""
+        return self._met
+
+    def put(self, identities: Ints, kinds: Ints, values: Ints, met: int) -> None:
+        """Symbols as they were saved."""
+        self.identities.append(identities)
+        self.kinds.append(kinds)
+        self.values.append(values)
+        self._met = met
+
+    def keep(self, kept: Ints) -> None:
+        """Forgets all but these."""
+        for one in (self.identities, self.kinds, self.values):
+            one.keep(kept)
+        self._kept = len(kept)
