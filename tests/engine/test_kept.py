@@ -61,10 +61,10 @@ def test_names_of_rows_that_are_gone_are_gone() -> None:
 
 def test_slots_are_numbered_anew_when_some_are_let_go() -> None:
     symbols = Symbols()
-    symbols.add(-1, np.arange(5_000))
-    symbols.add(0, np.array([7, 8]))
+    symbols.add(-1, 0, np.arange(5_000))
+    symbols.add(0, 3, np.array([4, 5]))
     symbols.keep(np.array([10, 5_000, 5_001]))
-    symbols.add(-1, np.array([6_000]))
+    symbols.add(-1, 6_000, np.array([0]))
     owners, rows = symbols.of(np.array([3, 2, 0]))
     assert owners.tolist() == [-1, 0, -1]
     assert rows.tolist() == [6_000, 8, 10]

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 import penstock as ps
-from penstock.engine import definition as definitions
 from penstock.engine import engine as engines
+from penstock.engine import known
 from penstock.engine.engine import Engine
 from penstock.engine.kept import PIECES
 from penstock.events.table import EventTable, make_table
@@ -64,7 +64,7 @@ def test_batches_of_which_nothing_is_met_are_not_held() -> None:
 
 @pytest.mark.usefixtures("_eager")
 def test_symbols_that_no_run_holds_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(definitions, "MANY", 0)
+    monkeypatch.setattr(known, "MANY", 0)
     engine = Engine(ps.parse("[A] ; [B]"))
     assert feed(engine, ["A", *["BN"] * 10, "A", "B"])[0] == ("composite", ["0", "1"])
     assert engine.symbols[0].count <= 3

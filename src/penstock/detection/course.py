@@ -16,6 +16,7 @@ from penstock.detection.selection import Selection
 from penstock.engine import memory
 from penstock.engine.engine import Engine
 from penstock.engine.found import Found
+from penstock.engine.selection import Picked
 from penstock.errors import PatternError, nearest
 from penstock.events.table import EventTable
 from penstock.filters.attributes import check_attributes
@@ -40,10 +41,13 @@ class Course:
         self._composites = Gathering(self._wanted, writer)
         self._incomplete = IncompleteGathering(self._wanted, writer) if plan.choice.incomplete else None
 
-    def feed(self, table: EventTable, until: int | None = None) -> None:
-        """Consume a batch; timers fire before ``until``, and otherwise up to its last event."""
+    def feed(self, table: EventTable, until: int | None = None, picked: Picked | None = None) -> None:
+        """Consume a batch; timers fire before ``until``, and otherwise up to its last event.
+
+        ``picked`` are the rows of the types that matter, if they are known.
+        """
         after = int(np.asarray(table.field("hi"))[-1]) + 1 if until is None else until
-        self._take(self._engine.feed(table, after))
+        self._take(self._engine.feed(table, after, picked=picked))
 
     def finish(self, now: int, repeated: int = 0) -> Composites:
         """The input is over: all that was found."""

@@ -101,10 +101,13 @@ def detect_all(table: EventTable, plan: Plan, until: int | None = None) -> Compo
     1
     """
     course = Course(plan, table)
-    last = max(int(np.asarray(table.field("hi")).max(initial=NEVER)), NEVER if until is None else until)
-    if plan.stands(table):
-        course.feed(plan.narrowed(table), last + 1)
+    picked = None if table.field("id").null_count else plan.picked(table)
+    ends, until = np.asarray(table.field("hi")), NEVER if until is None else until
+    if picked is not None and plan.stand(picked, table):
+        last = max(int((ends if plan.needs_end else ends[picked.rows[-1:]]).max(initial=NEVER)), until)
+        course.feed(plan.narrowed(table), last + 1, picked)
         return course.finish(last)
+    last = max(int(ends.max(initial=NEVER)), until)
     # An id that is made is a hash of all that an event says, and so is which of two repeated events is kept.
     given = with_ids(plan.relevant(table)) if table.field("id").null_count else table
     events, repeated = ordered(plan.relevant(plan.narrowed(given)))

@@ -22,7 +22,7 @@ from penstock.detection.unfolding import INSIDE, Unfolded, unfold
 from penstock.detection.values import data_text, present
 from penstock.engine.composed import Composed
 from penstock.engine.kept import Ints, by_owner, joined
-from penstock.engine.texts import taken_texts
+from penstock.engine.texts import spelled, taken_texts
 from penstock.events.event import Event
 from penstock.events.table import TIME, EventTable, constant
 from penstock.events.times import of_datetime
@@ -169,6 +169,8 @@ def _names(field: str, located: list[Located], count: int) -> pa.Array:
     columns = [table.field(field) for table, _, _ in located]
     if all(len(column.dictionary) == 1 and column.dictionary[0].as_py() == "" for column in columns):
         return constant("", pa.string(), count)
+    if len(located) == 1:
+        return spelled(columns[0], located[0][2])
     pieces = zip(columns, located, strict=True)
     return taken_texts(
         [(one.dictionary, np.asarray(one.indices)[rows], where) for one, (_, where, rows) in pieces], count

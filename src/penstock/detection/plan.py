@@ -12,13 +12,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.algebra.conditions import Aggregate, Attribute, LabelRead
+from penstock.algebra.expressions import Timing
 from penstock.algebra.names import primitive_types, uses_any_type, without_lets
 from penstock.algebra.node import walk
 from penstock.algebra.pattern import Pattern
 from penstock.detection.limits import Limits
 from penstock.engine.definition import Choice
 from penstock.engine.memory import CONTEXTS
-from penstock.engine.selection import choose
+from penstock.engine.selection import Picked, choose
 from penstock.engine.taking import stand_in_order
 from penstock.engine.texts import flat
 from penstock.errors import PatternError, nearest
@@ -74,21 +75,34 @@ class Plan:
                         read.add(name)
         return frozenset(read)
 
+    @cached_property
+    def needs_end(self) -> bool:
+        """Whether it matters when the input ends: timers fire until then, and runs that wait may be too old.
+
+        >>> from penstock import parse
+        >>> [Plan(parse(text), Choice()).needs_end for text in ("[A] ; [B]", "([A], [T in {T, B}]){T = 5 s}")]
+        [False, True]
+        """
+        nodes = (node for definition in self.pattern.definitions for node in walk(definition))
+        return self.choice.incomplete or self.choice.age is not None or any(isinstance(one, Timing) for one in nodes)
+
+    def picked(self, table: EventTable) -> Picked:
+        """The rows of the events that can be met."""
+        column = table.field("type")
+        wanted = self._are_wanted(column.dictionary)
+        return Picked(wanted, choose(np.asarray(column.indices), wanted))
+
+    @staticmethod
+    def stand(picked: Picked, table: EventTable) -> bool:
+        """Whether these events come in order, and all of them are known to be different."""
+        return bool(stand_in_order(picked.rows, np.asarray(table.field("hi")), *flat(table.field("id"))))
+
     def relevant(self, table: EventTable) -> EventTable:
         """The events that can be met."""
         if self.types is None:
             return table
-        column = table.field("type")
-        rows = choose(np.asarray(column.indices), self._are_wanted(column.dictionary))
+        rows = self.picked(table).rows
         return table if len(rows) == len(table) else table.take(rows)
-
-    def stands(self, table: EventTable) -> bool:
-        """Whether the events that can be met come in order, and all of them are known to be different."""
-        column, ids = table.field("type"), table.field("id")
-        if ids.null_count:
-            return False
-        rows = choose(np.asarray(column.indices), self._are_wanted(column.dictionary))
-        return bool(stand_in_order(rows, np.asarray(table.field("hi")), *flat(ids)))
 
     def _are_wanted(self, types: pa.Array) -> NDArray[np.bool_]:
         if self.types is None:

@@ -15,10 +15,11 @@ def prepare() -> None:
 
     >>> prepare()
     """
-    detector = Detector(_PATTERN)
-    for first in (3, 0):
-        count = range(first, first + 3)
-        fields = {"type": ["A", "B", "B"], "source": ["s", "t", "s"], "id": [str(n) for n in count]}
-        table = make_table(fields | {"lo": [*count], "hi": [*count]}, {"k": pa.array(["x" for _ in count])})
-        detector.feed(table, arrival=first)
-    detector.finish()
+    for key in ("x", 1):
+        detector = Detector(_PATTERN)
+        for first in (3, 0):
+            count = range(first, first + 3)
+            fields = {"type": ["A", "B", "B"], "source": ["s", "t", "s"], "id": [str(n) for n in count]}
+            table = make_table(fields | {"lo": [*count], "hi": [*count]}, {"k": pa.array([key for _ in count])})
+            detector.feed(table, arrival=first)
+        detector.finish()

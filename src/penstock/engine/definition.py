@@ -14,14 +14,16 @@ from penstock.algebra.node import walk
 from penstock.automaton.program import Program
 from penstock.engine import memory as m
 from penstock.engine import vm
+from penstock.engine.by_key import Keyed
 from penstock.engine.code import Code
 from penstock.engine.growing import Growing
 from penstock.engine.keys import Instances
 from penstock.engine.known import Symbols
 from penstock.engine.layout import Tables
 from penstock.engine.memory import Ints
+from penstock.engine.reclaim import numbered
 from penstock.engine.runner import Ended, Made, Runner
-from penstock.engine.selection import choose, places_of
+from penstock.engine.selection import places_of
 from penstock.engine.symbols import TIMER, Chosen, Delivery, Keys, Membership, Piece, Shares, joined_keys, select
 from penstock.engine.values import Pool, constant, read_column
 from penstock.errors import PatternError
@@ -181,6 +183,14 @@ class Detection:
         self.runner.remember(given, until)
         return Completed(made, lambda: self._keys(made, keys(), given[:, m.PLACE], rank))
 
+    def advance_by(self, keyed: Keyed, batch: Batch, instances: Instances, until: int, rank: int) -> Completed:
+        """Detects over rows that a column shares out."""
+        if not self.runner.takes_keyed:
+            given = keyed.places(instances)
+            return self.completed(batch, given, _NO_PARTS, instances, lambda: batch.keys, until, rank)
+        made = self.runner.advance_by_key(keyed, _NO_PARTS, instances, batch.values, until)
+        return Completed(made, lambda: self._keys(made, batch.keys, np.arange(len(keyed)), rank))
+
     def _side_bit(self, number: int) -> int:
         before = sum(len(sides) for sides in self.program.sides[:number])
         return len(self.program.sets) + before
@@ -282,19 +292,16 @@ class DefinitionEngine:
         """The same for events whose instances a column of numbers says, in fewer passes."""
         table, masks = piece.table, self.members[0].by_type(piece)
         codes = np.asarray(table.field("type").indices)
-        rows = choose(codes, masks != 0)
+        rows = piece.rows_of(masks != 0)
         if not len(rows) and not self.detection.runner.is_due(until):
             return self._skip(until), [rows]
-        first = self.symbols.count
-        identities = self.symbols.add_next(len(rows))
-        some = [Chosen(table, rows)]
-        batch = Batch([piece], some, first, identities, self.symbols.identities.column, self._known(pool))
+        starts = self.symbols.count, self.symbols.add_next(len(rows))
+        identities = self.symbols.identities.column
+        batch = Batch([piece], [Chosen(table, rows)], starts[0], identities, identities, self._known(pool))
         stamps = np.asarray(table.field("lo")), np.asarray(table.field("hi"))
-        starts = first, int(identities[0]) if len(identities) else 0
-        given = self.instances.places(rows, codes, masks, key, stamps, starts)
-        detection = self.detection
-        completed = detection.completed(batch, given, _NO_PARTS, self.instances, lambda: batch.keys, until, rank)
-        return completed, [rows]
+        self.instances.take_one(vm.INTEGER)
+        keyed = Keyed(rows, codes, masks, key, stamps, starts)
+        return self.detection.advance_by(keyed, batch, self.instances, until, rank), [rows]
 
     def _skip(self, until: int) -> Completed:
         """Time goes on, and nothing happens."""
@@ -361,11 +368,11 @@ class DefinitionEngine:
                 runner.drop_nodes()
             else:
                 runner.tidy(runner.memory.live(m.NOW))
-        held = np.zeros(self.symbols.count, bool)
+        held = np.zeros(self.symbols.count, np.int64)
         for runner in runners:
-            held[runner.held()] = True
-        kept = np.flatnonzero(held)
-        numbers = np.cumsum(held) - 1
+            held[runner.held()] = 1
+        kept: Ints
+        kept, numbers = numbered(held)
         for runner in runners:
             runner.renumber(numbers)
         self.symbols.keep(kept)

@@ -19,6 +19,7 @@ from penstock.engine.division import WHOLE, Division
 from penstock.engine.found import Found, FoundDefinition, Incomplete
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
+from penstock.engine.selection import Picked
 from penstock.engine.sorting import rows_in_order
 from penstock.engine.store import Symbols, join_tables, keep_needed
 from penstock.engine.symbols import EVENT, TIMER, Keys, Piece
@@ -30,7 +31,7 @@ from penstock.events.table import EventTable
 
 RANKS = 1 << 20
 """Timers of one definition come before those of the next; none has so many."""
-BATCH = 1 << 17
+BATCH = 1 << 18
 """Events of a batch, at first; so that processors' caches hold its symbols, which may be few of the events."""
 RECLAIM = 1 << 16
 """Rows that may be held before it is asked which of them are needed."""
@@ -125,8 +126,11 @@ class Engine:
             used = {n: one for n, one in inlined.items() if n < number and self._meets(composer.name, n)}
             composer.inline(used)
 
-    def feed(self, table: EventTable, until: int, delivered: Delivered = NOBODY) -> Found:
-        """Consumes events and fires the timers before ``until``; returns the composites made."""
+    def feed(self, table: EventTable, until: int, delivered: Delivered = NOBODY, picked: Picked | None = None) -> Found:
+        """Consumes events and fires the timers before ``until``; returns the composites made.
+
+        ``picked`` are the rows of the types that matter, if somebody looked for them already.
+        """
         self._reclaim()
         number = self.deliveries.take(delivered.composites)
         self.begins = self._ends()
@@ -139,7 +143,9 @@ class Engine:
         while start < max(len(table), 1):
             end = delivered.boundary(len(table), start + self.batch)
             batch = table.slice(start, end - start)
-            met = [(PRIMITIVE, Piece(batch, first + start)), *self._delivered(delivered, number, start, end, first)]
+            here = picked and picked.between(start, end)
+            given = Piece(batch, first + start, picked=here)
+            met = [(PRIMITIVE, given), *self._delivered(delivered, number, start, end, first)]
             start = end
             is_last = start >= len(table)
             symbols = self._consume(met, until if is_last else int(batch.field("hi")[-1].as_py()))
@@ -186,7 +192,7 @@ class Engine:
             completed, rows = engine.advance([piece for _, piece in wanted], self.pool, until, number * RANKS)
             for (owner, piece), chosen in zip(wanted, rows, strict=True):
                 if len(chosen):
-                    self.symbols[number].add(owner, piece.numbers_of(chosen))
+                    self.symbols[number].add(owner, piece.start, piece.behind_start(chosen))
                     symbols += len(chosen)
             met_rows.append(rows[0])
             if len(completed.made):

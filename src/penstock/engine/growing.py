@@ -11,7 +11,7 @@ class Growing:
     """Rows of integers; ``width`` of them each."""
 
     def __init__(self, width: int = 1, room: int = 64) -> None:
-        self._rows: Ints = np.zeros((room, width), np.int64)
+        self._rows: Ints = np.empty((room, width), np.int64)
         self._count = 0
 
     def __len__(self) -> int:
@@ -35,16 +35,26 @@ class Growing:
     def append(self, rows: Ints) -> None:
         """More rows; of width 1, numbers."""
         end = self._count + len(rows)
-        if end > len(self._rows):
-            wider: Ints = np.zeros((2 * end, self._rows.shape[1]), np.int64)
-            wider[: self._count] = self.rows
-            self._rows = wider
+        self._make_room(end)
         self._rows[self._count : end] = rows.reshape(len(rows), self._rows.shape[1])
         self._count = end
+
+    def append_range(self, first: int, last: int) -> None:
+        """The numbers from the first one to the one before the last, of width 1."""
+        end = self._count + last - first
+        self._make_room(end)
+        self._rows[self._count : end, 0] = np.arange(first, last)
+        self._count = end
+
+    def _make_room(self, end: int) -> None:
+        if end > len(self._rows):
+            wider: Ints = np.empty((2 * end, self._rows.shape[1]), np.int64)
+            wider[: self._count] = self.rows
+            self._rows = wider
 
     def keep(self, kept: Ints) -> None:
         """Forgets all rows but these."""
         some = self._rows[kept]
-        self._rows = np.zeros((max(64, 2 * len(kept)), some.shape[1]), np.int64)
+        self._rows = np.empty((max(64, 2 * len(kept)), some.shape[1]), np.int64)
         self._rows[: len(kept)] = some
         self._count = len(kept)

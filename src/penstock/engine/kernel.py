@@ -282,7 +282,7 @@ def consume(until, first_instance, instances, widest, count, L, M, P, F, X):
             return GROW
 
 
-@inlined
+@compiled
 def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X):
     """The same for plain programs. ``spare`` is how much of everything may surely be used before it is asked again."""
     counts = M[m.COUNTS]
@@ -317,8 +317,13 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
                     return GROW
             spare -= live + 1
             counts[m.NOW] = now
-            symbol, number = P[place + m.PLACE_SYMBOL], P[place + m.PLACE]
-            step_one(instance, sets, P[place + m.BEGINS], now, symbol, number, timers, limits, L, M, X)
+            begins, symbol, number = P[place + m.BEGINS], P[place + m.PLACE_SYMBOL], P[place + m.PLACE]
+            if timers == 0 and limits == 1:  # with constants, these are loops no more
+                step_one(instance, sets, begins, now, symbol, number, 0, 1, L, M, X)
+            elif timers == 1 and limits == 0:
+                step_one(instance, sets, begins, now, symbol, number, 1, 0, L, M, X)
+            else:
+                step_one(instance, sets, begins, now, symbol, number, timers, limits, L, M, X)
             if M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
                 settle(instance, now, L, M)
         at += 1

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.engine import memory as m
-from penstock.engine import vm
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.memory import Ints
 from penstock.engine.pointers import pointer, prefetch
@@ -15,7 +13,7 @@ from penstock.engine.vm import mix
 STRETCH = 1 << 12
 AHEAD = 32
 """So many slots are fetched together."""
-NEAR = 1 << 12, 1 << 17
+NEAR, FARTHEST = 1 << 12, 1 << 17
 """For how many small numbers their instances stand in a list, at first and at most."""
 SPREAD = 8
 """That list is at most so many times as long as there are instances."""
@@ -33,9 +31,8 @@ class Instances:
         self.count = 1
         self.floats: set[int] = set()
         self._slots: Ints = np.full((4096, 2), -1, np.int64)
-        self._near = _nowhere(NEAR[0])
+        self._near = _nowhere(NEAR)
         self._only_kind: int | None = 0
-        self._places: Ints = np.empty((0, m.PLACE_WIDTH), np.int64)
 
     def numbers(self, key: list[tuple[Ints | int, Ints]]) -> Ints:
         """The instance of each row; ``key`` has the kinds (or one for all) and bits of each parameter's values.
@@ -72,27 +69,24 @@ class Instances:
         """Whether there is one parameter, all of whose values are of this kind so far."""
         return self.kinds.shape[1] == 1 and self._only_kind in (0, kind)
 
-    def places(
-        self, rows: Ints, codes: Ints, masks: Ints, keys: Ints, stamps: tuple[Ints, Ints], first: tuple[int, int]
-    ) -> Ints:
-        """Places of rows that concern one instance each, by integers in ``keys``; ``masks`` are sets by type.
+    @property
+    def room(self) -> int:
+        """For how many instances there is room in all."""
+        return min(len(self.kinds), len(self._slots) // 2)
 
-        ``stamps`` are all rows' beginnings and ends, ``first`` the number and identity of the first place's symbol.
-        What is returned is good until the next call.
-        """
-        self._only_kind = vm.INTEGER
-        if len(rows) > len(self._places):
-            self._places = np.empty((len(rows) + len(rows) // 4, m.PLACE_WIDTH), np.int64)
-        for start in range(0, len(rows), STRETCH):
-            end = min(start + STRETCH, len(rows))
-            self.make_room(end - start)
-            known = self.kinds, self.values, self._slots, self._near
-            self.count, largest = place_by_key(
-                start, end, rows, codes, masks, keys, known, self.count, stamps, *first, self._places
-            )
-            if len(self._near) <= largest < min(NEAR[1], SPREAD * self.count):
-                self._near = np.concatenate([self._near, _nowhere((1 << largest.bit_length()) - len(self._near))])
-        return self._places[: len(rows)]
+    @property
+    def tables(self) -> tuple[Ints, Ints, Ints, NDArray[np.int32]]:
+        """Kinds and values of instances, where to look for them by hashes, and those of small numbers."""
+        return self.kinds, self.values, self._slots, self._near
+
+    def take_one(self, kind: int) -> None:
+        """All values are of this kind."""
+        self._only_kind = kind
+
+    def reach(self, largest: int) -> None:
+        """Makes the list of small numbers longer, if a number that had to be looked up is worth it."""
+        if len(self._near) <= largest < min(FARTHEST, SPREAD * self.count):
+            self._near = np.concatenate([self._near, _nowhere((1 << largest.bit_length()) - len(self._near))])
 
     @property
     def only_kind(self) -> int | None:
@@ -199,59 +193,6 @@ def find_hashed(whole, kind, value, mask, table, known_kinds, known_values, coun
         known_values[count] = value
         count += 1
     return number, count
-
-
-@compiled
-def place_by_key(start, end, rows, codes, masks, keys, known, count, stamps, first_number, first_identity, places):
-    """Finds the instances of some rows by their keys, as `find_one` does, and lays the rows out as places.
-
-    Returns how many instances there are then, and the largest key that had to be looked up, which is slower than to
-    find it in the list of small numbers.
-    """
-    kinds, values, slots, near = known
-    known_kinds, known_values = pointer(kinds.ctypes.data), pointer(values.ctypes.data)
-    begins, instants = stamps
-    mask = slots.shape[0] - 1
-    kind = vm.INTEGER
-    seed = mix(0, kind)
-    table, given = pointer(slots.ctypes.data), pointer(places.ctypes.data)
-    numbers, ends = pointer(keys.ctypes.data), pointer(instants.ctypes.data)
-    reach = np.uint64(near.shape[0])
-    largest = -1
-    for first in range(start, end, AHEAD):
-        last = min(end, first + AHEAD)
-        missed = False
-        for at in range(first, last):
-            value = keys[rows[at]]
-            number = np.int64(near[value]) if np.uint64(value) < reach else -1
-            given[at * m.PLACE_WIDTH + m.INSTANCE] = number
-            if number < 0:
-                missed = True
-                whole = mix(seed, value)
-                given[at * m.PLACE_WIDTH + m.IDENTITY] = whole
-                prefetch(table, 2 * (whole & mask))
-            further = rows[min(at + 2 * AHEAD, end - 1)]
-            prefetch(numbers, further)
-            prefetch(ends, further)
-        if missed:
-            for at in range(first, last):
-                if given[at * m.PLACE_WIDTH + m.INSTANCE] < 0:
-                    value, whole = keys[rows[at]], given[at * m.PLACE_WIDTH + m.IDENTITY]
-                    largest = max(largest, value)
-                    number, count = find_hashed(whole, kind, value, mask, table, known_kinds, known_values, count)
-                    given[at * m.PLACE_WIDTH + m.INSTANCE] = number
-                    if np.uint64(value) < reach:
-                        near[value] = number
-        for at in range(first, last):
-            row, place = rows[at], at * m.PLACE_WIDTH
-            given[place + m.PLACE] = at
-            given[place + m.INSTANT] = instants[row]
-            given[place + m.BEGINS] = begins[row]
-            given[place + m.PLACE_SYMBOL] = first_number + at
-            given[place + m.SETS] = masks[codes[row]]
-            given[place + m.SIDE] = -1
-            given[place + m.IDENTITY] = first_identity + at
-    return count, largest
 
 
 @compiled

@@ -42,15 +42,14 @@ class Symbols:
         self.values.append(read[1])
         return identities
 
-    def add_next(self, count: int) -> Ints:
-        """More symbols, in the order of the input, of which nothing is read; returns their identities."""
-        identities = np.arange(self._met, self._met + count)
-        nothing = np.zeros((count, 0), np.int64)
+    def add_next(self, count: int) -> int:
+        """More symbols, in the order of the input, of which nothing is read; returns the first one's identity."""
+        first, nothing = self._met, np.zeros((count, 0), np.int64)
         self._met += count
-        self.identities.append(identities)
+        self.identities.append_range(first, self._met)
         self.kinds.append(nothing)
         self.values.append(nothing)
-        return identities
+        return first
 
     @property
     def met(self) -> int:

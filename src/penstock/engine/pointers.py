@@ -70,13 +70,24 @@ def _loading(bits):
 @intrinsic
 def put_word(typing_context, address, word):
     """Writes eight bytes at an address."""
+    return types.void(types.int64, types.uint64), _storing(64)
+
+
+@intrinsic
+def put_half_word(typing_context, address, word):
+    """Writes four bytes at an address."""
+    return types.void(types.int64, types.int32), _storing(32)
+
+
+def _storing(bits):
+    """Writes so many bits at an address, wherever it is."""
 
     def generate(context, builder, signature, arguments):
-        stored = builder.store(arguments[1], builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()))
+        stored = builder.store(arguments[1], builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer()))
         stored.align = 1
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.uint64), generate
+    return generate
 
 
 @compiled

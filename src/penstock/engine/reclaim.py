@@ -115,6 +115,19 @@ def list_parts(heads, nodes):
 
 
 @compiled
+def numbered(held):
+    """Which of all things are held, and the numbers of these among each other, put where it says that they are held."""
+    kept = np.empty(held.shape[0], np.int64)
+    count = 0
+    for one in range(held.shape[0]):
+        kept[count] = one
+        is_held = held[one]
+        held[one] = count
+        count += is_held
+    return kept[:count].copy(), held
+
+
+@compiled
 def renumber(numbers, memory):
     """Gives the matched symbols the numbers that they have from now on."""
     M = memory_of(memory)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,9 @@ from penstock.algebra.expressions import After, AtClock, AtInstant
 from penstock.automaton.program import Program
 from penstock.engine import kernel, reclaim
 from penstock.engine import memory as m
+from penstock.engine.by_key import MORE, STRETCH, Keyed, advance_by_key
 from penstock.engine.heap import Memory
+from penstock.engine.keys import Instances
 from penstock.engine.layout import Layout
 from penstock.engine.memory import NONE, Ints
 from penstock.engine.moves import link_all_made
@@ -165,20 +167,63 @@ class Runner:
         return _NOTHING_MADE if not selects else _nothing_made(selects)
 
     def _run(self, until: int, first: int, instances: int, places: Ints, parts: Ints, known: Ints) -> Made:
-        """Lets the kernel go on, with more room whenever it needs it, until all places are consumed."""
+        """Lets the kernel go on until all places are consumed."""
+        given, count = places.ravel(), len(places)
+
+        def go_on() -> int:
+            arrays, widest = self.memory.arrays, self.shape.widest
+            return int(kernel.advance(until, first, instances, widest, count, self.layout, arrays, given, parts, known))
+
+        return self._made(go_on, lambda: count - self.memory.live(m.CURSOR), known)
+
+    @property
+    def takes_keyed(self) -> bool:
+        """Whether rows that a column shares out may be laid out by the kernel: nothing is said to all instances."""
+        is_plain = self.layout[m.HEAD][m.PLAIN] and not any(isinstance(t.spec, AtClock) for t in self.program.timers)
+        return bool(is_plain and not len(self.past) and not self.memory.arrays[m.INSTANCES][m.DEAD])
+
+    def advance_by_key(
+        self, keyed: Keyed, parts: Ints, instances: Instances, values: Mapping[int, int], until: int
+    ) -> Made:
+        """The same as `advance` for rows that a column shares out."""
+        known = np.zeros(m.HEADER, np.int64)
+        for cell, value in values.items():
+            known[cell] = value
+        places, memory = np.empty((STRETCH, m.PLACE_WIDTH), np.int64), self.memory
+        self._meet(keyed, instances)
+
+        def go_on() -> int:
+            outcome = MORE
+            while outcome == MORE:
+                outcome = advance_by_key(
+                    until, self.shape.widest, self.layout, memory.arrays, places, parts, known, keyed.cells
+                )
+                self._meet(keyed, instances)
+            return outcome
+
+        made = self._made(go_on, lambda: keyed.left + STRETCH, known)
+        self.until = until
+        return made
+
+    def _meet(self, keyed: Keyed, instances: Instances) -> None:
+        """Knows the instances that were found, and has room for more."""
+        memory = self.memory
+        keyed.meet(instances, len(memory.arrays[m.INSTANCES]) // m.INSTANCE_WIDTH)
+        memory.counts[m.KNOWN] = max(memory.live(m.KNOWN), instances.count)
+        if instances.room * m.INSTANCE_WIDTH > len(memory.arrays[m.INSTANCES]):
+            memory.grow_instances(2 * instances.room)
+            keyed.meet(instances, 2 * instances.room)
+
+    def _made(self, go_on: Callable[[], int], left: Callable[[], int], known: Ints) -> Made:
+        """What is made while the kernel goes on, with more room whenever it needs it."""
         self.memory.counts[m.CURSOR], self.memory.counts[m.RESUME] = 0, -1
         made: list[Made] = []
-        given, count = places.ravel(), len(places)
         while True:
-            arrays = self.memory.arrays
-            widest = self.shape.widest
-            outcome = kernel.advance(
-                until, first, instances, widest, count, self.layout, arrays, given, parts, known
-            )  # fmt: skip
+            outcome = go_on()
             if outcome == kernel.GROW:
                 if self.counts[m.DISTINCT_RUNS]:
                     made.append(self._taken(known))
-                self._make_room(count - self.memory.live(m.CURSOR))
+                self._make_room(left())
             elif outcome == kernel.FULL:
                 most = int(self.layout[m.HEAD][m.MOST_LIVE]) + self.elsewhere
                 raise StateError(

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled
+from penstock.engine.memory import Ints
 from penstock.engine.pointers import pointer
 
 BITS = 63
+
+
+@dataclass(frozen=True)
+class Picked:
+    """The rows of a table whose types are wanted; ``wanted`` says it of each name in its dictionary of types."""
+
+    wanted: NDArray[np.bool_]
+    rows: Ints
+
+    def between(self, start: int, end: int) -> Picked:
+        """The same for a slice of the table.
+
+        >>> Picked(np.array([True]), np.array([2, 5, 9])).between(4, 9).rows
+        array([1])
+        """
+        first, last = np.searchsorted(self.rows, (start, end))
+        return Picked(self.wanted, self.rows[first:last] - start if start else self.rows[first:last])
 
 
 @compiled

@@ -16,17 +16,22 @@ class Symbols:
 
     def __init__(self) -> None:
         self.count = 0
-        self._owners: Ints = np.zeros(1024, np.int64)
-        self._rows: Ints = np.zeros(1024, np.int64)
+        self._rows: Ints = np.empty(1024, np.int64)
+        self._owners: Ints | None = None
+        """Whose they are, where they are not all rows of the input."""
 
-    def add(self, owner: int, rows: Ints) -> None:
-        """More symbols, in the next slots."""
-        if self.count + len(rows) > len(self._rows):
-            room = 2 * (self.count + len(rows))
-            self._owners, self._rows = (_with_room(one[: self.count], room) for one in (self._owners, self._rows))
-        self._owners[self.count : self.count + len(rows)] = owner
-        self._rows[self.count : self.count + len(rows)] = rows
-        self.count += len(rows)
+    def add(self, owner: int, first: int, rows: Ints) -> None:
+        """More symbols, in the next slots: these rows behind the first one."""
+        end = self.count + len(rows)
+        if owner != PRIMITIVE and self._owners is None:
+            self._owners = np.full(len(self._rows), PRIMITIVE)
+        if end > len(self._rows):
+            self._rows = _with_room(self._rows[: self.count], 2 * end)
+            self._owners = None if self._owners is None else _with_room(self._owners[: self.count], 2 * end)
+        np.add(rows, first, out=self._rows[self.count : end])
+        if self._owners is not None:
+            self._owners[self.count : end] = owner
+        self.count = end
 
     def put(self, owners: Ints, rows: Ints) -> None:
         """Symbols as they were saved."""
@@ -35,16 +40,21 @@ class Symbols:
 
     def of(self, slots: Ints) -> tuple[Ints, Ints]:
         """Owner and row of each symbol."""
-        return self._owners[slots], self._rows[slots]
+        rows = self._rows.take(slots)
+        return np.full(len(rows), PRIMITIVE) if self._owners is None else self._owners.take(slots), rows
 
     def rows_of(self, owner: int) -> Ints:
         """The rows of an owner that are symbols."""
-        rows: Ints = self._rows[: self.count][self._owners[: self.count] == owner]
-        return rows
+        rows = self._rows[: self.count]
+        if self._owners is None:
+            return rows if owner == PRIMITIVE else rows[:0]
+        own: Ints = rows[self._owners[: self.count] == owner]
+        return own
 
     def keep(self, slots: Ints) -> None:
         """Lets go all but these, which are then in the first slots, in that order."""
-        self._owners, self._rows = self.of(slots)
+        owners, self._rows = self.of(slots)
+        self._owners = None if self._owners is None else owners
         self.count = len(slots)
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from penstock.algebra.expressions import DescribableSet
 from penstock.automaton.program import Program
 from penstock.engine.keys import Instances
 from penstock.engine.memory import Ints
-from penstock.engine.selection import choose, masks_of
+from penstock.engine.selection import Picked, choose, masks_of
 from penstock.engine.values import Pool, encode_key
 from penstock.events.table import EventTable
 from penstock.filters.arrow import ColumnFilter, compile_filter
@@ -64,7 +65,7 @@ class Piece:
     """Events of one table that a definition may meet; ``definition`` is the name of what made them, if any did.
 
     Without keys they are of the input, and stand where their stamps and numbers say. Their numbers begin at ``start``;
-    of composites, ``made`` says which of those from there on they are.
+    of composites, ``made`` says which of those from there on they are. ``picked`` are rows that were looked for before.
     """
 
     table: EventTable
@@ -72,6 +73,14 @@ class Piece:
     keys: Keys | None = None
     made: Ints | None = None
     definition: str | None = None
+    picked: Picked | None = None
+
+    def rows_of(self, wanted: NDArray[np.bool_]) -> Ints:
+        """The rows whose type is wanted, which is said of each name in the dictionary of types."""
+        if self.picked is not None and np.array_equal(wanted, self.picked.wanted):
+            return self.picked.rows
+        rows: Ints = choose(np.asarray(self.table.field("type").indices), wanted)
+        return rows
 
     def keys_of(self, rows: Ints) -> Keys:
         """The keys of some rows."""
@@ -79,10 +88,9 @@ class Piece:
             return self.keys.take(rows)
         return Keys(np.asarray(self.table.field("hi"))[rows], np.full(len(rows), EVENT), self.start + rows)
 
-    def numbers_of(self, rows: Ints) -> Ints:
-        """The numbers of some rows."""
-        numbers: Ints = self.start + (rows if self.made is None else self.made[rows])
-        return numbers
+    def behind_start(self, rows: Ints) -> Ints:
+        """The numbers of some rows, counted from the first one."""
+        return rows if self.made is None else self.made[rows]
 
 
 @dataclass(frozen=True)
@@ -160,7 +168,7 @@ def select(members: list[Membership], piece: Piece) -> tuple[Chosen, list[Ints]]
     """The rows of a piece that are in any set of some programs, and for each program the rows' masks."""
     codes = np.asarray(piece.table.field("type").indices)
     by_type = [one.by_type(piece) for one in members]
-    rows = choose(codes, np.bitwise_or.reduce(by_type) != 0)
+    rows = piece.rows_of(np.bitwise_or.reduce(by_type) != 0)
     chosen = Chosen(piece.table, rows)
     bits = [one.filtered(masks_of(codes, rows, masks), chosen) for one, masks in zip(members, by_type, strict=True)]
     if any(one.filters for one in members):

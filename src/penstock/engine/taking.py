@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.compiled import compiled, inlined
-from penstock.engine.pointers import byte_at, pointer, prefetch, put_word, word_at
+from penstock.engine.pointers import byte_at, half_word_at, pointer, prefetch, put_word, word_at
 
 WORD = 8
 AHEAD = 16
@@ -51,6 +51,26 @@ def copy_texts(alone, rows, where, bounds, data, ends, out):
             out[to] = data[begin]
             begin += 1
             to += 1
+
+
+@compiled
+def spell(rows, codes, bounds, data, ends, out):
+    """Writes the names of rows one after the other, and where each ends; ``codes`` is where their numbers are.
+
+    Each is written as whole words, so that ``data`` and ``out`` have a word to spare at their ends. Returns the length.
+    """
+    source, target, edges = data.ctypes.data, out.ctypes.data, bounds.ctypes.data
+    ends[0] = to = 0
+    for number in range(rows.shape[0]):
+        begin, end = text_of(np.int64(half_word_at(codes + 4 * rows[number])), edges)
+        stop = to + end - begin
+        while to < stop:
+            put_word(target + to, word_at(source + begin))
+            begin += WORD
+            to += WORD
+        to = stop
+        ends[number + 1] = stop
+    return to
 
 
 @compiled
@@ -123,7 +143,7 @@ def ask_ahead(soon, later, edges, address):
     prefetch(pointer(address + begin), 0)
 
 
-@compiled
+@inlined
 def is_after(one, other, length, address, size):
     """Whether the bytes from one place on are after as many from another."""
     for start in range(0, length, WORD):
@@ -134,7 +154,7 @@ def is_after(one, other, length, address, size):
     return False
 
 
-@compiled
+@inlined
 def turned(word):
     """A word with its bytes in the opposite order."""
     for by, mask in (

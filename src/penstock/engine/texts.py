@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from penstock.engine import vm
 from penstock.engine.hashes import hash_texts, start_sources
-from penstock.engine.taking import WORD, add_up, copy_texts, measure_texts
+from penstock.engine.taking import WORD, add_up, copy_texts, measure_texts, spell
 from penstock.engine.values import Pool
 from penstock.errors import DataError
 from penstock.events import found
@@ -133,6 +133,22 @@ def taken_texts(pieces: Sequence[tuple[pa.Array, Ints, Ints]], count: int) -> pa
     for rows, where, bounds, letters in columns:
         copy_texts(len(columns) == 1, rows, where, bounds, letters, ends, data)
     return pa.StringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(data))
+
+
+def spelled(names: pa.DictionaryArray, rows: Ints) -> pa.Array:
+    """Some rows of a column of names as a column of text.
+
+    >>> spelled(pa.array(["door", "a", "door"]).dictionary_encode(), np.array([2, 1, 2])).to_pylist()
+    ['door', 'a', 'door']
+    """
+    bounds, letters = flat(names.dictionary)
+    room = len(rows) * int(np.diff(bounds).max(initial=0))
+    codes = np.asarray(names.indices)
+    if room > np.iinfo(np.int32).max:
+        return taken_texts([(names.dictionary, codes[rows], np.arange(len(rows)))], len(rows))
+    ends, data = np.empty(len(rows) + 1, np.int32), np.empty(room + WORD, np.uint8)
+    total = spell(rows, codes.ctypes.data, bounds, np.pad(letters, (0, WORD)), ends, data)
+    return pa.StringArray.from_buffers(len(rows), pa.py_buffer(ends), pa.py_buffer(data[:total]))
 
 
 _NO_BOUNDS = np.frombuffer(bytes(4), np.int32)

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any, Unpack, cast
 
 from penstock.algebra.pattern import BARE, Definition, Pattern
-from penstock.automaton.compile import compile_pattern
 from penstock.checks.check import parse
 from penstock.detection.course import Course
 from penstock.detection.kinds import kinds_of
@@ -19,7 +18,7 @@ from penstock.events.instant import instant
 from penstock.events.mapping import Columns, columns_from
 from penstock.events.table import EventTable
 from penstock.spark.options import Options, StreamOptions, TableOptions
-from penstock.spark.packing import Recipe, with_sides
+from penstock.spark.packing import Recipe
 from penstock.spark.schema import result_schema
 from penstock.spark.split import split
 from penstock.spark.work import Work
@@ -116,11 +115,7 @@ def needs_end(plans: Iterable[Plan]) -> bool:
     >>> [needs_end(plans_of(patterns_of(text))) for text in ("[A] ; [B]", "([A], [T in {T, B}]){T = 5 s}")]
     [False, True]
     """
-    return any(plan.choice.incomplete or _has_timer(plan.pattern) for plan in plans)
-
-
-def _has_timer(pattern: Pattern) -> bool:
-    return any(program.timers for whole in compile_pattern(pattern) for program in with_sides(whole))
+    return any(plan.needs_end for plan in plans)
 
 
 def mapping_of(names: Sequence[str], **options: Unpack[Options]) -> Columns:

@@ -1,0 +1,171 @@
+"""Rows that a column of whole numbers shares out among instances: laid out as places, stretch by stretch.
+
+Plain programs are stepped over a stretch as soon as it is laid out, while it is in the processor's cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.engine import memory as m
+from penstock.engine import vm
+from penstock.engine.compiled import compiled, inlined
+from penstock.engine.kernel import DONE, consume_plain
+from penstock.engine.keys import FARTHEST, SPREAD, Instances, find_hashed
+from penstock.engine.memory import Ints
+from penstock.engine.pointers import half_word_at, layout_of, memory_of, pointer, prefetch, put_half_word
+from penstock.engine.vm import mix
+
+MORE = 3
+"""What the kernel says, beside what `kernel.advance` may say, where there is no room for more instances."""
+STRETCH = 1 << 9
+AHEAD = 32
+"""So many slots are fetched together."""
+
+# K: where the columns are, what is known of instances, and how far rows are laid out.
+(
+    ROWS, CODES, MASKS, KEYS, BEGINS, INSTANTS, FIRST_NUMBER, FIRST_IDENTITY, TOTAL, NEXT_ROW, LAID,
+    KINDS, VALUES, SLOTS, SLOT_MASK, NEAR, REACH, LARGEST, ROOM, COUNT,
+) = range(20)  # fmt: skip
+
+
+class Keyed:
+    """The rows of a batch that matter, and what says which places they are.
+
+    ``codes`` and ``masks`` are the types of all rows by number and the sets of each type, ``keys`` the numbers that
+    share rows out, ``stamps`` their beginnings and ends, and ``first`` the number and the identity of the first symbol.
+    """
+
+    def __init__(
+        self,
+        rows: Ints,
+        codes: NDArray[np.int32],
+        masks: Ints,
+        keys: Ints,
+        stamps: tuple[Ints, Ints],
+        first: tuple[int, int],
+    ) -> None:
+        self._held: Sequence[NDArray[Any]] = [rows, codes, masks, keys, *stamps]
+        self.cells: Ints = np.zeros(m.HEADER, np.int64)
+        for cell, array in zip((ROWS, CODES, MASKS, KEYS, BEGINS, INSTANTS), self._held, strict=True):
+            self.cells[cell] = array.ctypes.data
+        self.cells[FIRST_NUMBER], self.cells[FIRST_IDENTITY] = first
+        self.cells[TOTAL], self.cells[LARGEST] = len(rows), -1
+
+    def __len__(self) -> int:
+        return int(self.cells[TOTAL])
+
+    @property
+    def left(self) -> int:
+        """How many rows are not laid out."""
+        return int(self.cells[TOTAL] - self.cells[NEXT_ROW])
+
+    def meet(self, instances: Instances, room: int) -> None:
+        """Lets instances be known, and those that were found since it was last said; there is room for so many."""
+        cells = self.cells
+        if cells[COUNT]:
+            instances.count = int(cells[COUNT])
+            instances.reach(int(cells[LARGEST]))
+        instances.make_room(STRETCH)
+        kinds, values, slots, near = instances.tables
+        cells[KINDS], cells[VALUES], cells[SLOTS] = kinds.ctypes.data, values.ctypes.data, slots.ctypes.data
+        cells[NEAR] = near.ctypes.data
+        cells[SLOT_MASK], cells[REACH], cells[LARGEST] = len(slots) - 1, len(near), -1
+        cells[COUNT], cells[ROOM] = instances.count, min(instances.room, room)
+
+    def places(self, instances: Instances) -> Ints:
+        """All rows as places."""
+        places: Ints = np.empty((len(self), m.PLACE_WIDTH), np.int64)
+        while self.left:
+            self.meet(instances, m.FAR)
+            lay_out_some(self.cells, places)
+        self.meet(instances, m.FAR)
+        return places
+
+
+@compiled
+def advance_by_key(until, widest, layout, memory, places, parts, values, cells):
+    """Consumes rows that are laid out here, as `kernel.advance` consumes places; says how that ended."""
+    L, M = layout_of(layout), memory_of(memory)
+    P = pointer(places.ctypes.data)
+    F = pointer(parts.ctypes.data)
+    X = pointer(values.ctypes.data)
+    K = pointer(cells.ctypes.data)
+    while True:
+        is_last = K[NEXT_ROW] == K[TOTAL]
+        outcome = consume_plain(until if is_last else m.NONE, 0, K[COUNT], widest, K[LAID], L, M, P, F, X)
+        if outcome != DONE or is_last:
+            return outcome
+        if K[COUNT] + STRETCH > K[ROOM] or is_out_of_reach(K):
+            return MORE
+        K[LAID] = lay_out(K, P)
+        M[m.COUNTS][m.CURSOR] = 0
+
+
+@compiled
+def lay_out_some(cells, places):
+    """Lays out rows, one stretch behind the other, while there is room for more instances."""
+    K = pointer(cells.ctypes.data)
+    start = places.ctypes.data
+    while K[NEXT_ROW] < K[TOTAL] and K[COUNT] + STRETCH <= K[ROOM] and not is_out_of_reach(K):
+        lay_out(K, pointer(start + K[NEXT_ROW] * m.PLACE_WIDTH * 8))
+
+
+@inlined
+def is_out_of_reach(K):
+    """Whether a key had to be looked up that would stand in a longer list of small numbers."""
+    return K[REACH] <= K[LARGEST] < min(FARTHEST, SPREAD * K[COUNT])
+
+
+@compiled
+def lay_out(K, P):
+    """Lays out the next stretch, and finds the instances of its rows by their keys; returns how many there are."""
+    rows, masks, keys = pointer(K[ROWS]), pointer(K[MASKS]), pointer(K[KEYS])
+    begins, instants = pointer(K[BEGINS]), pointer(K[INSTANTS])
+    start, end = K[NEXT_ROW], min(K[NEXT_ROW] + STRETCH, K[TOTAL])
+    table, mask, kinds, values = pointer(K[SLOTS]), K[SLOT_MASK], pointer(K[KINDS]), pointer(K[VALUES])
+    near, reach, count, largest = K[NEAR], np.uint64(K[REACH]), K[COUNT], K[LARGEST]
+    seed = mix(0, vm.INTEGER)
+    for first in range(start, end, AHEAD):
+        last = min(end, first + AHEAD)
+        missed = False
+        for at in range(first, last):
+            value = keys[rows[at]]
+            place = (at - start) * m.PLACE_WIDTH
+            number = np.int64(half_word_at(near + 4 * value)) if np.uint64(value) < reach else -1
+            P[place + m.INSTANCE] = number
+            if number < 0:
+                missed = True
+                whole = mix(seed, value)
+                P[place + m.IDENTITY] = whole
+                prefetch(table, 2 * (whole & mask))
+            further = rows[min(at + 2 * AHEAD, K[TOTAL] - 1)]
+            prefetch(keys, further)
+            prefetch(instants, further)
+        if missed:
+            for at in range(first, last):
+                place = (at - start) * m.PLACE_WIDTH
+                if P[place + m.INSTANCE] < 0:
+                    value = keys[rows[at]]
+                    largest = max(largest, value)
+                    number, count = find_hashed(
+                        P[place + m.IDENTITY], vm.INTEGER, value, mask, table, kinds, values, count
+                    )
+                    P[place + m.INSTANCE] = number
+                    if np.uint64(value) < reach:
+                        put_half_word(near + 4 * value, np.int32(number))
+        for at in range(first, last):
+            row, place = rows[at], (at - start) * m.PLACE_WIDTH
+            P[place + m.PLACE] = at
+            P[place + m.INSTANT] = instants[row]
+            P[place + m.BEGINS] = begins[row]
+            P[place + m.PLACE_SYMBOL] = K[FIRST_NUMBER] + at
+            P[place + m.SETS] = masks[np.int64(half_word_at(K[CODES] + 4 * row))]
+            P[place + m.SIDE] = -1
+            P[place + m.IDENTITY] = K[FIRST_IDENTITY] + at
+    K[NEXT_ROW], K[COUNT], K[LARGEST] = end, count, largest
+    return end - start
