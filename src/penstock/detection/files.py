@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import IO, Any
 
+import numpy as np
+import pyarrow as pa
+
 from penstock.algebra.names import primitive_types
 from penstock.detection.composites import Composites
 from penstock.detection.course import Course
@@ -120,4 +123,6 @@ def types_of(table: EventTable) -> frozenset[str]:
     >>> types_of(make_table({"type": ["A"], "lo": [1], "hi": [1]}, {}))
     frozenset({'A'})
     """
-    return frozenset(str(name) for name in table.field("type").unique().to_pylist())
+    types = table.field("type")
+    is_there = np.bincount(np.asarray(types.indices), minlength=len(types.dictionary)) > 0
+    return frozenset(types.dictionary.filter(pa.array(is_there)).to_pylist())

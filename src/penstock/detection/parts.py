@@ -24,7 +24,7 @@ from penstock.engine.composed import Composed
 from penstock.engine.kept import Ints, by_owner, joined
 from penstock.engine.texts import spelled, taken_texts
 from penstock.events.event import Event
-from penstock.events.table import TIME, EventTable, constant
+from penstock.events.table import TIME, EventTable, constant, share_bytes
 from penstock.events.times import of_datetime
 
 _NAMED = [("type", pa.string()), ("source", pa.string()), ("id", pa.string())]
@@ -85,7 +85,7 @@ class PartWriter:
         """The columns of events, from the tables that they are in."""
         ids = [(table.field("id"), rows, where) for table, where, rows in located]
         lo = _instants("lo", located, count)
-        are_points = all(_are_the_same(table.field("lo"), table.field("hi")) for table, _, _ in located)
+        are_points = all(share_bytes(table.field("lo"), table.field("hi")) for table, _, _ in located)
         return [
             _names("type", located, count),
             _names("source", located, count),
@@ -160,8 +160,12 @@ def _put_together(pieces: list[tuple[Ints, pa.Array]], kind: pa.DataType) -> pa.
         return pa.array([], kind)
     if len(pieces) == 1:
         return pieces[0][1]
+    if all(rows.null_count == len(rows) for _, rows in pieces):
+        return constant(None, kind, sum(len(rows) for _, rows in pieces))
     where = joined([where for where, _ in pieces])
-    return pa.concat_arrays([rows for _, rows in pieces]).take(pa.array(np.argsort(where)))
+    places = np.empty(len(where), np.int64)
+    places[where] = np.arange(len(where))
+    return pa.concat_arrays([rows for _, rows in pieces]).take(pa.array(places))
 
 
 def _names(field: str, located: list[Located], count: int) -> pa.Array:
@@ -185,11 +189,6 @@ def _instants(field: str, located: list[Located], count: int) -> pa.Array:
     for table, where, rows in located:
         instants[where] = np.asarray(table.field(field))[rows]
     return pa.array(instants).cast(TIME)
-
-
-def _are_the_same(one: pa.Array, other: pa.Array) -> bool:
-    """Whether two columns share their bytes, as beginnings and ends do where all events are points."""
-    return bool(one.offset == other.offset and one.buffers()[1].address == other.buffers()[1].address)
 
 
 def _counters(table: EventTable, rows: Ints) -> pa.Array:

@@ -88,8 +88,9 @@ class Kept(Generic[T]):
         if len(self.pieces) == 1:
             yield self.pieces[0], np.arange(len(numbers)), self._rows(0, numbers)
             return
-        owners = np.searchsorted(self._starts, numbers, side="right") - 1
-        for owner in np.unique(owners).tolist():
+        starts = np.asarray(self._starts)
+        owners = np.searchsorted(starts, numbers, side="right") - 1
+        for owner in np.flatnonzero(np.bincount(owners)).tolist():
             where = np.flatnonzero(owners == owner)
             yield self.pieces[owner], where, self._rows(owner, numbers[where])
 

@@ -123,7 +123,10 @@ class EventTable:
         return self._each(lambda column: column.slice(start, length))
 
     def _each(self, change: Callable[[pa.Array], pa.Array]) -> EventTable:
-        fields = {name: change(self.field(name)) for name in NAMES}
+        columns = {name: self.field(name) for name in NAMES}
+        are_points = share_bytes(columns["lo"], columns["hi"])
+        fields = {name: change(column) for name, column in columns.items() if name != "hi" or not are_points}
+        fields.setdefault("hi", fields["lo"])
         attributes = [change(_one(column)) for column in self.attributes.columns]
         return EventTable(fields, pa.table(attributes, schema=self.attributes.schema), self.fixed)
 
@@ -208,6 +211,16 @@ def _taken(column: pa.Array, rows: pa.Array) -> pa.Array:
     if column.type == pa.bool_() and not column.null_count and pc.any(column).as_py() is False:
         return constant(False, column.type, len(rows))
     return column.take(rows)
+
+
+def share_bytes(one: pa.Array, other: pa.Array) -> bool:
+    """Whether two columns of numbers share their bytes, as beginnings and ends do where all events are points.
+
+    >>> one = pa.array([1, 2])
+    >>> share_bytes(one, one), share_bytes(one, pa.array([1, 2]))
+    (True, False)
+    """
+    return bool(one.offset == other.offset and one.buffers()[1].address == other.buffers()[1].address)
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:
