@@ -1,5 +1,6 @@
 """Detection by the engine over events as objects, cut into batches anywhere; its columns as objects again."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -70,7 +71,7 @@ def feeds(
     library, store = Library(engine, per_page=1), Store()
     edges = sorted({0, len(table), *(min(cut, len(table)) for cut in cuts)})
     for start, stop in zip(edges, [*edges[1:], None], strict=True):
-        engine.bound = -1  # nothing is held that is not needed
+        forget(engine)
         if start in snapshots:
             library = saved_and_opened(library, store, in_one_piece=start % 3 == 0)
             engine = library.engine
@@ -79,6 +80,13 @@ def feeds(
             yield engine.finish(end)
         else:
             yield engine.feed(table.slice(start, stop - start), ends[stop - 1])
+
+
+def forget(engine: Engine) -> None:
+    """From now on nothing is held that is not needed, between batches."""
+    engine.bound, engine.idle, engine.wording.enough = -1, -sys.maxsize, -1
+    for number in range(len(engine.engines)):
+        engine.compact(number)
 
 
 class Store(dict[str, bytes]):

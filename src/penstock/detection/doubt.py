@@ -138,7 +138,7 @@ class Doubts:
         for one, bits in zip(engine.detections, masks, strict=True):
             found = one.delivery.keys_of(chosen, bits, engine.instances, self._engine.pool) if one.parameters else []
             for mask, (kinds, values) in zip(one.delivery.bound.values(), found, strict=False):
-                keys[(bits & mask) != 0] = hashed_keys(kinds, values)
+                keys[(bits & mask) != 0] = hashed_keys(kinds, self._engine.texts.said(kinds, values))
         for one, bits in zip(engine.detections, masks, strict=True):
             keys[(bits & (one.delivery.common if one.parameters else -1)) != 0] = _ALL
         return chosen.rows, keys
@@ -170,7 +170,7 @@ class Doubts:
         whole = (kinds == vm.FLOAT) & (np.floor(values) == values) & (np.abs(values) < 2.0**62)
         bits[whole] = values[whole].astype(np.int64)
         kinds[whole] = vm.INTEGER
-        return hashed_keys(kinds, bits)
+        return hashed_keys(kinds, self._engine.texts.said(kinds, bits))
 
     @staticmethod
     def _is_behind(one: Places, made: Composed, row: int, late: Places, events: Kept[EventTable]) -> bool:

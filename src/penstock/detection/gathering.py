@@ -11,6 +11,7 @@ from penstock.detection.columns import column_name, typed_column
 from penstock.detection.kinds import Kinds
 from penstock.detection.parts import PARTS, PartWriter
 from penstock.detection.selection import Selection
+from penstock.engine import vm
 from penstock.engine.kept import joined
 from penstock.engine.texts import Values
 from penstock.events.table import TIME
@@ -64,7 +65,32 @@ def _array(pieces: Sequence[pa.Array], kind: pa.DataType) -> pa.Array:
 
 
 def _all(some: Sequence[Values]) -> Values:
-    """The values of all; the texts that the last ones know have those of the others among them."""
-    texts = some[-1].texts if some else pa.array([], pa.string())
+    """The values of all, with the texts of all."""
     kinds = joined([values.kinds for values in some]).astype(np.int8)
-    return Values(kinds, joined([values.bits for values in some]), texts)
+    bits = joined([values.bits for values in some])
+    if not (kinds == vm.TEXT).any():
+        return Values(kinds, bits, pa.array([], pa.string()))
+    texts, firsts = _texts([values.texts for values in some])
+    if len(texts) == 1:
+        return Values(kinds, bits, texts[0])
+    moved = np.repeat(firsts, [len(values) for values in some])
+    return Values(kinds, np.where(kinds == vm.TEXT, bits + moved, bits), pa.concat_arrays(texts))
+
+
+def _texts(known: Sequence[pa.Array]) -> tuple[list[pa.Array], list[int]]:
+    """Texts that were known one time after the other, as columns to be joined, and where those of each time begin.
+
+    Mostly those of one time have those before among them, with the same numbers, unless some were forgotten between.
+
+    >>> [texts.to_pylist() for texts in _texts([pa.array(["a"]), pa.array(["a", "b"]), pa.array(["b", "c"])])[0]]
+    [['a', 'b'], ['b', 'c']]
+    """
+    columns, firsts = [known[0]], [0]
+    for texts in known[1:]:
+        if texts is columns[-1] or texts.slice(0, len(columns[-1])).equals(columns[-1]):
+            columns[-1] = texts
+            firsts.append(firsts[-1])
+        else:
+            firsts.append(firsts[-1] + len(columns[-1]))
+            columns.append(texts)
+    return columns, firsts

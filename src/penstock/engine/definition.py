@@ -16,6 +16,7 @@ from penstock.engine import memory as m
 from penstock.engine import vm
 from penstock.engine.by_key import Keyed
 from penstock.engine.code import Code
+from penstock.engine.forgetting import is_living, is_named, keep_instances, shrink
 from penstock.engine.growing import Growing
 from penstock.engine.keys import Instances
 from penstock.engine.known import Symbols
@@ -356,10 +357,6 @@ class DefinitionEngine:
         for one in self.detections:
             one.runner.finish(now)
 
-    def compact(self) -> Ints | None:
-        """Forgets symbols that no run holds, if there are many; returns the old numbers of those that are kept."""
-        return self.compacted() if self.symbols.are_many(self.instances.count) else None
-
     def compacted(self) -> Ints:
         """Forgets symbols that no run holds; returns the old numbers of those that are kept."""
         runners = [one.runner for one in self.detections]
@@ -375,8 +372,34 @@ class DefinitionEngine:
         kept, numbers = numbered(held)
         for runner in runners:
             runner.renumber(numbers)
-        self.symbols.keep(kept)
+            shrink(runner.memory)
+        self.symbols.keep(kept, self.instances.count)
         return kept
+
+    def keyed(self) -> list[Runner]:
+        """Those of its programs that have an instance for each key."""
+        return [one.runner for one in self.detections if one.parameters]
+
+    def needed(self) -> Ints:
+        """Number 0, and the instances that hold something or are named somewhere."""
+        needed = is_living(self.keyed(), self.instances.count) | is_named(self.keyed(), self.instances.count)
+        needed[0] = True
+        return np.flatnonzero(needed)
+
+    def keep_instances(self, kept: Ints) -> None:
+        """Forgets all instances but these."""
+        for runner in self.keyed():
+            keep_instances(runner.memory, kept)
+        self.instances.keep(kept)
+
+    def said(self) -> list[tuple[Ints, Ints]]:
+        """Kinds and bits of all values that are kept, to be changed where they are."""
+        known, symbols, count = self.instances, self.symbols, self.instances.count
+        return [
+            (known.kinds[:count], known.values[:count]),
+            (symbols.kinds.rows, symbols.values.rows),
+            (self.constant_kinds.rows, self.constants.rows),
+        ]
 
 
 def _keys_of(pieces: list[Piece], chosen: list[Chosen]) -> Keys:

@@ -26,6 +26,7 @@ from penstock.engine.symbols import EVENT, TIMER, Keys, Piece
 from penstock.engine.tables import pieces_of
 from penstock.engine.texts import Texts
 from penstock.engine.values import Pool
+from penstock.engine.wording import Wording
 from penstock.events.found import Composite
 from penstock.events.table import EventTable
 
@@ -35,6 +36,8 @@ BATCH = 1 << 18
 """Events of a batch, at first; so that processors' caches hold its symbols, which may be few of the events."""
 RECLAIM = 1 << 16
 """Rows that may be held before it is asked which of them are needed."""
+IDLE = 1 << 16
+"""So many instances of a definition that hold nothing are kept: they may come again."""
 DEFAULT = Choice()
 NOTHING = np.zeros(0, np.int64)
 NOWHERE = np.zeros((0, 2), np.int64)
@@ -50,6 +53,9 @@ class Fetch(Protocol):
 
     def everything(self) -> None:
         """For whatever may come."""
+
+    def note(self, number: int) -> None:
+        """Before a definition forgets some of its instances."""
 
 
 class Engine:
@@ -81,6 +87,7 @@ class Engine:
         self.stores: list[Kept[Composed]] = [Kept(composed.join) for _ in self.programs]
         self.symbols = [Symbols() for _ in self.programs]
         self.texts = Texts(self.pool)
+        self.wording = Wording(self.texts, self.engines, self.stores)
         self.composers = [
             Composer(engine.program, engine.code.labels, self.texts, self.events, self.stores)
             for engine in self.engines
@@ -98,6 +105,7 @@ class Engine:
         self.fed = 0
         self.met = 0
         self.bound = RECLAIM
+        self.idle = IDLE
         self.batch = BATCH
         self.fetch: Fetch | None = None
         self.begins = self._ends()
@@ -200,11 +208,20 @@ class Engine:
             if self.choice.incomplete:
                 engine.let_go(max(until - 1, last))
                 self._report(number)
-            kept = engine.compact()
-            if kept is not None:
-                self.symbols[number].keep(kept)
+            if engine.symbols.are_many:
+                self.compact(number)
         self.met += len(met_rows[0]) if len(met_rows) == 1 else len(np.unique(np.concatenate(met_rows)))
         return symbols
+
+    def compact(self, number: int) -> None:
+        """Forgets symbols of a definition that no run holds and, where there are many, instances that hold nothing."""
+        engine = self.engines[number]
+        self.symbols[number].keep(engine.compacted())
+        needed = engine.needed()
+        if engine.instances.count - len(needed) > self.idle + len(needed):
+            if self.fetch is not None:
+                self.fetch.note(number)
+            engine.keep_instances(needed)
 
     def _composed(self, number: int, completed: Completed) -> list[Met]:
         """Keeps the composites that a definition made; returns them as what later definitions meet.
@@ -308,6 +325,7 @@ class Engine:
         if self._held() > self.bound:
             keep_needed(self.events, self.stores, self.symbols)
             self.bound = RECLAIM + 2 * self._held()
+        self.wording.reclaim()
         self.events.settle()
         for store in self.stores:
             store.settle()

@@ -91,6 +91,41 @@ class Memory:
         counts[m.FREE], counts[m.FREE_RUNS] = runs + 1, room - runs - 1
         counts[m.NODE_COUNT], counts[m.KNOWN], counts[m.LIVE] = nodes, instances, runs
 
+    def lay_runs(self, runs: Ints, owners: Ints, room: int) -> None:
+        """Lays all runs one behind the other in a room of this size; ``owners`` are their instances."""
+        rows = self.rows(m.RUNS, m.RUN_WIDTH, self.live(m.RUN_ROOM))[runs]
+        clocks = self.rows(m.CLOCKS, self.clocked, self.live(m.RUN_ROOM))[runs]
+        for which in (m.RUNS, m.CLOCKS):
+            self._replace(which, np.zeros(0, np.int64))
+        self.counts[m.RUN_ROOM] = 0
+        self.grow_runs(room)
+        laid = self.rows(m.RUNS, m.RUN_WIDTH, len(runs) + 1)
+        laid[1:] = rows
+        self.rows(m.CLOCKS, self.clocked, len(runs) + 1)[1:] = clocks
+        known = self.live(m.KNOWN)
+        link_runs(laid, self.rows(m.INSTANCES, m.INSTANCE_WIDTH, known), np.append(0, owners))
+        self.set_used(len(runs), self.live(m.NODE_COUNT), known)
+
+    def cut_nodes(self, room: int) -> None:
+        """Room for so many matched symbols, which is less than there was."""
+        self._replace(m.NODES, self.arrays[m.NODES][: room * m.NODE_WIDTH].copy())
+        self.counts[m.NODE_ROOM] = room
+
+    def put_instances(self, rows: Ints) -> None:
+        """These are the instances now."""
+        self._replace(m.INSTANCES, np.zeros(0, np.int64))
+        self.grow_instances(2 * len(rows))
+        self.rows(m.INSTANCES, m.INSTANCE_WIDTH, len(rows))[:] = rows
+        self.counts[m.KNOWN] = len(rows)
+
+    def wait(self, clocks: Ints, owners: Ints) -> None:
+        """The deadlines that runs of these instances have wait, and no others."""
+        queues = []
+        for timer in range(self.timers):
+            waiting = np.unique(np.stack([clocks[:, timer], owners], axis=1), axis=0)
+            queues.append(waiting[waiting[:, 0] != NONE])
+        self.set_queues(queues, max([2 * len(queue) for queue in queues] + [RUNS]))
+
     def grow_nodes(self, room: int) -> None:
         """Room for so many matched symbols."""
         self._grown(m.NODES, room * m.NODE_WIDTH)
@@ -136,3 +171,13 @@ class Memory:
             self.arrays[m.QUEUE_ENDS][2 * timer : 2 * timer + 2] = (0, len(queue))
         self._replace(m.QUEUES, rows.ravel())
         self.counts[m.QUEUE_ROOM] = room
+
+
+def link_runs(rows: Ints, state: Ints, owners: Ints) -> None:
+    """Makes lists of runs that stand in their order, one instance after the other; row 0 is none of them."""
+    runs = np.arange(1, len(rows))
+    is_last = np.append(owners[2:] != owners[1:-1], True) if len(runs) else np.zeros(0, bool)
+    is_first = np.append(True, owners[2:] != owners[1:-1]) if len(runs) else np.zeros(0, bool)
+    rows[1:, m.NEXT] = np.where(is_last, -1, runs + 1)
+    state[owners[1:][is_first], m.FIRST_RUN] = runs[is_first]
+    state[:, m.LIVE_RUNS] = np.bincount(owners[1:], minlength=len(state))

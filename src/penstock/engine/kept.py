@@ -103,6 +103,10 @@ class Kept(Generic[T]):
         self._starts = [int(some[0]) for some in self._numbers if some is not None]
         self._count = len(numbers)
 
+    def change(self, changed: Callable[[T], T]) -> None:
+        """Puts others with the same rows in the place of all pieces."""
+        self.pieces = [changed(piece) for piece in self.pieces]
+
     def put(self, pieces: Sequence[tuple[Ints, T]], end: int) -> None:
         """Rows with their numbers, as they were saved; the next one will be ``end``."""
         self.end = end

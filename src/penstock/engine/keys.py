@@ -11,6 +11,8 @@ from penstock.engine.pointers import pointer, prefetch
 from penstock.engine.vm import mix
 
 STRETCH = 1 << 12
+ROOM, SLOTS = 1 << 10, 1 << 12
+"""For how many instances there is room at first, and how long the table is in which they are found."""
 AHEAD = 32
 """So many slots are fetched together."""
 NEAR, FARTHEST = 1 << 12, 1 << 17
@@ -26,11 +28,11 @@ class Instances:
     """
 
     def __init__(self, parameters: int) -> None:
-        self.kinds: Ints = np.zeros((1024, parameters), np.int64)
-        self.values: Ints = np.zeros((1024, parameters), np.int64)
+        self.kinds: Ints = np.zeros((ROOM, parameters), np.int64)
+        self.values: Ints = np.zeros((ROOM, parameters), np.int64)
         self.count = 1
         self.floats: set[int] = set()
-        self._slots: Ints = np.full((4096, 2), -1, np.int64)
+        self._slots: Ints = np.full((SLOTS, 2), -1, np.int64)
         self._near = _nowhere(NEAR)
         self._only_kind: int | None = 0
 
@@ -107,10 +109,21 @@ class Instances:
 
     def keep(self, kept: Ints) -> None:
         """Forgets all instances but these, which get the numbers of their places; the first is 0."""
-        self.kinds[: len(kept)], self.values[: len(kept)] = self.kinds[kept], self.values[kept]
         self.count = len(kept)
-        self._near[:] = -1
-        self._rehash(max(4096, 1 << (4 * self.count).bit_length()))
+        self.kinds, self.values = (_with_room(some[kept]) for some in (self.kinds, self.values))
+        self._near = _nowhere(NEAR)
+        self.rehash()
+
+    def rehash(self) -> None:
+        """Enters all instances anew, after their values have changed."""
+        self._rehash(max(SLOTS, 1 << (4 * self.count).bit_length()))
+
+
+def _with_room(rows: Ints) -> Ints:
+    """These rows, and room for as many more."""
+    longer: Ints = np.zeros((max(ROOM, 2 * len(rows)), rows.shape[1]), np.int64)
+    longer[: len(rows)] = rows
+    return longer
 
 
 def _nowhere(count: int) -> NDArray[np.int32]:

@@ -22,16 +22,17 @@ class Symbols:
         self.kinds = Growing(columns)
         self.values = Growing(columns)
         self._met = 0
-        self._kept = 0
+        self._enough = 0
 
     @property
     def count(self) -> int:
         """How many there are."""
         return len(self.identities)
 
-    def are_many(self, instances: int) -> bool:
-        """Whether there are many more than were kept the last time; to forget some, all instances are looked at."""
-        return self.count > 2 * self._kept + MANY + instances
+    @property
+    def are_many(self) -> bool:
+        """Whether so many came since some were forgotten that it is worth looking at all of them again."""
+        return self.count > self._enough + MANY
 
     def add(self, ranks: Ints, read: tuple[Ints, Ints]) -> Ints:
         """More symbols, with their ranks in the order of the input; returns their identities."""
@@ -63,8 +64,8 @@ class Symbols:
         self.values.append(values)
         self._met = met
 
-    def keep(self, kept: Ints) -> None:
-        """Forgets all but these."""
+    def keep(self, kept: Ints, instances: int) -> None:
+        """Forgets all but these; so many instances had to be looked at for it."""
         for one in (self.identities, self.kinds, self.values):
             one.keep(kept)
-        self._kept = len(kept)
+        self._enough = 2 * len(kept) + instances

@@ -166,6 +166,10 @@ class Library:
         engine = self.engine
         return Book(engine.engines[number], engine.symbols[number], engine.events, engine.stores, engine.pool)
 
+    def note(self, number: int) -> None:
+        """Instances of a definition will be forgotten: which of them changed must be known before."""
+        self._note_changes(number, self._book(number))
+
     def _note_changes(self, number: int, book: Book) -> None:
         """Marks the ranges in which something changed."""
         self.directories[number].note(self._hashes(number, book.changed()))
@@ -183,7 +187,7 @@ class Library:
         """All of the state as a store of its own; this one goes on as it was."""
         self.everything()
         for number in range(len(self.directories)):
-            self._note_changes(number, self._book(number))
+            self.note(number)
         store: dict[str, bytes] = {}
         Library(self.engine).write(store)
         self.engine.fetch = self
@@ -198,8 +202,8 @@ class Library:
             self.everything()
             self.directories = self._nothing()
             self._old = [name for name in store if name.startswith(_PAGE)]
-        for number, definition in enumerate(self.engine.engines):
-            self.engine.symbols[number].keep(definition.compacted())
+        for number in range(len(self.engine.engines)):
+            self.engine.compact(number)
         keep_needed(self.engine.events, self.engine.stores, self.engine.symbols)
         for name in self._old:
             del store[name]

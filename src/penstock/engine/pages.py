@@ -16,6 +16,7 @@ from penstock.engine import memory as m
 from penstock.engine import vm
 from penstock.engine.composed import PRIMITIVE, Composed, join
 from penstock.engine.definition import DefinitionEngine
+from penstock.engine.forgetting import is_living
 from penstock.engine.found import known_rows
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
@@ -50,28 +51,17 @@ class Book:
         self._mark = 0
 
     def instances(self) -> Ints:
-        """The instances that differ from those never seen, but for number 0.
-
-        Where those yet to come look back at the past, they all do: their own events are not their past.
-        """
-        count = self.engine.instances.count
-        looks_back = any(len(one.runner.past) for one in self.engine.detections)
-        held = np.full(count, looks_back)
-        for one in self.engine.detections:
-            if one.parameters:
-                rows = one.runner.memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, one.runner.memory.live(m.KNOWN))
-                held[: len(rows)] |= (rows[:, m.FIRST_RUN] >= 0) | (rows[:, m.DEAD] != rows[0, m.DEAD])
+        """The instances that differ from those never seen, but for number 0."""
+        held = is_living(self.engine.keyed(), self.engine.instances.count)
         held[0] = False
         return np.flatnonzero(held)
 
     def changed(self) -> Ints:
         """The instances that changed since the marks were last wiped, those among them that are as new now."""
         touched = np.zeros(self.engine.instances.count, bool)
-        for one in self.engine.detections:
-            if one.parameters:
-                memory = one.runner.memory
-                rows = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, memory.live(m.KNOWN))
-                touched[: len(rows)] |= rows[:, m.TOUCHED] != 0
+        for runner in self.engine.keyed():
+            rows = runner.memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, runner.memory.live(m.KNOWN))
+            touched[: len(rows)] |= rows[:, m.TOUCHED] != 0
         touched[0] = False
         return np.flatnonzero(touched)
 
@@ -226,10 +216,7 @@ def _taken(store: Kept[Composed], numbers: Ints) -> Composed:
 def key_hashes(kinds: Ints, values: Ints, texts: Texts) -> Ints:
     """A hash of each row of values, the same in every process."""
     whole = np.zeros(len(kinds), np.uint64)
-    said = values.copy()
-    is_text = kinds == vm.TEXT
-    if is_text.any():
-        said[is_text] = texts.hashed(values[is_text])[0].view(np.int64)
+    said = texts.said(kinds, values)
     for column in range(kinds.shape[1]):
         whole = (whole ^ said[:, column].view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         whole ^= whole >> np.uint64(29)

@@ -7,7 +7,7 @@ import numpy as np
 from penstock.engine import memory as m
 from penstock.engine.composed import Composed
 from penstock.engine.definition import DefinitionEngine, Detection
-from penstock.engine.heap import RUNS
+from penstock.engine.heap import RUNS, link_runs
 from penstock.engine.memory import Ints
 from penstock.engine.moves import link_all_made
 from penstock.engine.pages import COMPOSED, RUN_COLUMNS, Page
@@ -84,20 +84,10 @@ def _restore_runs(
         matched[here, m.PARENT] = np.where(part["node.parent"] < 0, -1, part["node.parent"] + node)
         matched[here, m.LABELS], matched[here, m.HASH] = part["node.labels"], part["node.hash"]
         run, node = inside.stop, here.stop
-    _link(rows, state, owners)
+    link_runs(rows, state, owners)
     memory.set_used(total, nodes, instances)
     _restore_common(one, number, common, slots[0], engine)
-    _restore_queues(one, clocks[1:], owners[1:])
-
-
-def _link(rows: Ints, state: Ints, owners: Ints) -> None:
-    """Makes lists of runs that stand in their order, one instance after the other."""
-    runs = np.arange(1, len(rows))
-    is_last = np.append(owners[2:] != owners[1:-1], True) if len(runs) else np.zeros(0, bool)
-    is_first = np.append(True, owners[2:] != owners[1:-1]) if len(runs) else np.zeros(0, bool)
-    rows[1:, m.NEXT] = np.where(is_last, -1, runs + 1)
-    state[owners[1:][is_first], m.FIRST_RUN] = runs[is_first]
-    state[:, m.LIVE_RUNS] = np.bincount(owners[1:], minlength=len(state))
+    memory.wait(clocks[1:], owners[1:])
 
 
 def _restore_common(one: Detection, number: int, page: Page, slots: Ints, engine: DefinitionEngine) -> None:
@@ -119,16 +109,6 @@ def _restore_common(one: Detection, number: int, page: Page, slots: Ints, engine
     memory.counts[m.MADE_COUNT] = memory.counts[m.TAKEN] = len(made)
     memory.counts[m.SINCE] = 0
     link_all_made(memory.arrays)
-
-
-def _restore_queues(one: Detection, clocks: Ints, owners: Ints) -> None:
-    """Every deadline that a run has waits again."""
-    memory = one.runner.memory
-    queues = []
-    for timer in range(memory.timers):
-        waiting = np.unique(np.stack([clocks[:, timer], owners], axis=1), axis=0)
-        queues.append(waiting[waiting[:, 0] != m.NONE])
-    memory.set_queues(queues, max([2 * len(queue) for queue in queues] + [RUNS]))
 
 
 def events_of(pages: list[Page]) -> list[tuple[Ints, EventTable]]:

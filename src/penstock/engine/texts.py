@@ -177,6 +177,23 @@ class Texts:
         self.all()
         return self._hashes[0][numbers], self._hashes[1][numbers]
 
+    def said(self, kinds: Ints, bits: Ints) -> Ints:
+        """Bits that mean the same whatever numbers texts have: of each text, its hash."""
+        said = bits.copy()
+        is_text = kinds == vm.TEXT
+        if is_text.any():
+            said[is_text] = self.hashed(bits[is_text])[0].view(np.int64)
+        return said
+
+    def __len__(self) -> int:
+        return len(self._pool.texts)
+
+    def keep(self, kept: Ints) -> None:
+        """Forgets all texts but these, which get the numbers of their places."""
+        self._texts = self.all().take(pa.array(kept))
+        self._hashes = self._hashes[0][kept], self._hashes[1][kept]
+        self._pool.keep(kept)
+
     def words(self, values: Values) -> tuple[NDArray[np.int8], Words, Words]:
         """What ids take from values: kinds as they tell them apart, and one or two words each."""
         count = len(values)

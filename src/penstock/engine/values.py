@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from penstock.algebra import conditions as c
 from penstock.engine import vm
 from penstock.engine.growing import Growing
+from penstock.engine.kept import ranges
 from penstock.engine.memory import Ints
 from penstock.events.times import datetime_of
 from penstock.filters.arrow import Events, compile_filter
@@ -35,6 +36,16 @@ class Pool:
             self.bytes.append(np.frombuffer(text.encode(), np.uint8).astype(np.int64))
             self.offsets.append(np.array([len(self.bytes)], np.int64))
         return known
+
+    def keep(self, kept: Ints) -> None:
+        """Forgets all texts but these, which get the numbers of their places."""
+        self.texts = [self.texts[number] for number in kept.tolist()]
+        self.numbers = {text: number for number, text in enumerate(self.texts)}
+        starts = self.offsets.column[kept]
+        lengths = self.offsets.column[kept + 1] - starts
+        self.bytes.keep(ranges(starts, lengths))
+        self.offsets = Growing()
+        self.offsets.append(np.append(0, np.cumsum(lengths)))
 
     def column(self, texts: pa.Array) -> tuple[Ints, Ints]:
         """Kinds and bits of a column of texts."""

@@ -1,0 +1,79 @@
+"""Instances that hold nothing are forgotten, and where a program holds little its memory becomes small again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.engine import memory as m
+from penstock.engine.heap import RUNS, Memory
+from penstock.engine.memory import Ints
+from penstock.engine.moves import link_all_made
+from penstock.engine.runner import Runner
+from penstock.engine.traverse import list_runs
+
+Bools = NDArray[np.bool_]
+ROOMY = 8
+"""Where less than one in so many rows is used, there is too much room."""
+
+
+def is_living(runners: Sequence[Runner], count: int) -> Bools:
+    """Which instances differ from those never seen, in one of these programs.
+
+    Where those yet to come look back at the past, they all do: their own events are not their past.
+    """
+    living = np.full(count, any(len(runner.past) for runner in runners))
+    for runner in runners:
+        rows = runner.memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, runner.memory.live(m.KNOWN))
+        living[: len(rows)] |= (rows[:, m.FIRST_RUN] >= 0) | (rows[:, m.DEAD] != rows[0, m.DEAD])
+    return living
+
+
+def is_named(runners: Sequence[Runner], count: int) -> Bools:
+    """Which instances made something that could be made again at the present instant, or something yet to be told."""
+    named = np.zeros(count, bool)
+    for runner in runners:
+        for owners in _owners(runner.memory):
+            named[owners] = True
+    return named
+
+
+def keep_instances(memory: Memory, kept: Ints) -> None:
+    """Forgets all instances of a program but these, which get the numbers of their places; the first is 0.
+
+    Those who wait for a timer are found anew: many a deadline is of a run that has gone on since.
+    """
+    known = memory.live(m.KNOWN)
+    numbers = np.zeros(max(known, int(kept[-1]) + 1), np.int64)
+    numbers[kept] = np.arange(len(kept))
+    for owners in _owners(memory):
+        owners[:] = numbers[owners]
+    link_all_made(memory.arrays)
+    memory.put_instances(memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, known)[kept[kept < known]])
+    runs, owners = _runs(memory)
+    memory.wait(memory.rows(m.CLOCKS, memory.clocked, memory.live(m.RUN_ROOM))[runs], owners)
+
+
+def shrink(memory: Memory) -> None:
+    """Gives room back where there is far more of it than runs and matched symbols need."""
+    used = memory.live(m.NODE_COUNT) + 2 * RUNS
+    if memory.live(m.NODE_ROOM) > ROOMY * used:
+        memory.cut_nodes(2 * used)
+    used = memory.live(m.LIVE) + RUNS
+    if memory.live(m.RUN_ROOM) > ROOMY * used:
+        memory.lay_runs(*_runs(memory), 2 * used)
+
+
+def _runs(memory: Memory) -> tuple[Ints, Ints]:
+    """All runs, instance by instance, and whose each is."""
+    runs, owners = list_runs(np.arange(memory.live(m.KNOWN)), memory.arrays[m.INSTANCES], memory.arrays[m.RUNS])
+    return runs, owners
+
+
+def _owners(memory: Memory) -> tuple[Ints, Ints]:
+    """The instances of what was made, and of runs whose end is to be told."""
+    made = memory.rows(m.MADE, m.MADE_WIDTH, memory.live(m.MADE_COUNT))
+    ended = memory.rows(m.ENDED, m.ENDED_WIDTH, memory.live(m.ENDED_COUNT))
+    return made[:, m.MADE_INSTANCE], ended[:, m.ENDED_INSTANCE]
