@@ -49,7 +49,7 @@ class Gathering:
 
     def table(self) -> pa.Table:
         """All rows, in the order in which they came."""
-        own = [(field, _array(pieces, field.type)) for field, pieces in zip(_OWN, self._own, strict=True)]
+        own = [(field, _column(pieces, field.type)) for field, pieces in zip(_OWN, self._own, strict=True)]
         attributes = [
             typed_column(column_name(name), _all(values))
             for name, values in zip(self._kinds.order, self._values, strict=True)
@@ -58,10 +58,8 @@ class Gathering:
         return pa.table([column for _, column in columns], schema=pa.schema([field for field, _ in columns]))
 
 
-def _array(pieces: Sequence[pa.Array], kind: pa.DataType) -> pa.Array:
-    if len(pieces) == 1:
-        return pieces[0]
-    return pa.concat_arrays(pieces) if pieces else pa.array([], kind)
+def _column(pieces: Sequence[pa.Array], kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    return pieces[0] if len(pieces) == 1 else pa.chunked_array(pieces, kind)
 
 
 def _all(some: Sequence[Values]) -> Values:

@@ -83,7 +83,7 @@ def _write_csv(composites: Composites, file: IO[bytes]) -> None:
 
 
 def _write_parquet(composites: Composites, file: IO[bytes]) -> None:
-    pq.write_table(composites.table, file)
+    pq.write_table(composites.table.combine_chunks(), file)
 
 
 WRITERS: dict[str, Callable[[Composites, IO[bytes]], None]] = {

@@ -102,17 +102,22 @@ def stand_in_order(rows, instants, bounds, data):
     ends = pointer(instants.ctypes.data)
     if last < 0:
         return True
-    before, (begin, end) = instants[rows[0]], text_of(rows[0], edges)
+    before, (begin, end) = ends[rows[0]], text_of(rows[0], edges)
+    word = turned(word_of(begin, end, address, size))
     for number in range(1, last + 1):
         further = rows[min(number + 2 * AHEAD, last)]
         ask_ahead(rows[min(number + AHEAD, last)], further, edges, address)
         prefetch(ends, further)
-        instant, (begins, stops) = instants[rows[number]], text_of(rows[number], edges)
-        if instant <= before or stops - begins < end - begin:
+        instant, (begins, stops) = ends[rows[number]], text_of(rows[number], edges)
+        following, length = turned(word_of(begins, stops, address, size)), stops - begins
+        if instant <= before or length < end - begin:
             return False
-        if stops - begins == end - begin and not is_after(begins, begin, stops - begins, address, size):
+        if length == end - begin and following < word:
             return False
-        before, begin, end = instant, begins, stops
+        tied = length == end - begin and following == word
+        if tied and not is_after(begins + WORD, begin + WORD, length - WORD, address, size):
+            return False
+        before, begin, end, word = instant, begins, stops, following
     return True
 
 
