@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from multiprocessing import get_context
 
+from penstock.algebra.expressions import Parallel
 from penstock.algebra.node import walk
 from penstock.testing.reference import Using
 from tests.compare.trial import Trial, compared, random_trial
@@ -41,8 +42,15 @@ def _compare_all(context: Using | None, seeds: list[str]) -> tuple[list[str], Co
         met[f"context: {trial.options.get('context', 'continuous')}"] += 1
         met.update(f"incomplete: {reason}" for reason in {run.reason for run in wanted.incomplete})
         met.update(f"node: {kind}" for kind in _kinds(trial))
+        met["|| inside a side"] += _is_nested(trial)
     return differ, met
 
 
 def _kinds(trial: Trial) -> set[str]:
     return {type(node).__name__ for item in trial.pattern.items for node in walk(item)}
+
+
+def _is_nested(trial: Trial) -> bool:
+    """Whether a side of a ``||`` has a ``||`` in it."""
+    both = [node for item in trial.pattern.items for node in walk(item) if isinstance(node, Parallel)]
+    return any(isinstance(inner, Parallel) for one in both for side in one.sides for inner in walk(side))

@@ -13,12 +13,13 @@ from penstock.automaton.compile import compile_pattern
 from penstock.automaton.program import Program, Timer
 from penstock.engine import composed
 from penstock.engine.composed import PRIMITIVE, Composed, Composer
-from penstock.engine.definition import Choice, Completed, DefinitionEngine
+from penstock.engine.definition import Choice, DefinitionEngine
 from penstock.engine.delivery import NOBODY, Delivered, Deliveries
 from penstock.engine.division import WHOLE, Division
 from penstock.engine.found import Found, FoundDefinition, Incomplete
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
+from penstock.engine.nesting import Completed
 from penstock.engine.selection import Picked
 from penstock.engine.sorting import rows_in_order
 from penstock.engine.store import Symbols, join_tables, keep_needed

@@ -20,11 +20,8 @@ ROOMY = 8
 
 
 def is_living(runners: Sequence[Runner], count: int) -> Bools:
-    """Which instances differ from those never seen, in one of these programs.
-
-    Where those yet to come look back at the past, they all do: their own events are not their past.
-    """
-    living = np.full(count, any(len(runner.past) for runner in runners))
+    """Which instances differ from those never seen, in one of these programs."""
+    living = np.zeros(count, bool)
     for runner in runners:
         rows = runner.memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, runner.memory.live(m.KNOWN))
         living[: len(rows)] |= (rows[:, m.FIRST_RUN] >= 0) | (rows[:, m.DEAD] != rows[0, m.DEAD])

@@ -88,6 +88,14 @@ class Library:
                 found, page = manifest[f"directory.{number}"], manifest["next"][number]
                 self.directories[number] = Directory(len(definition.detections), found, page, self.per_page)
                 self._count_elsewhere(number)
+                self._load_named(number)
+
+    def _load_named(self, number: int) -> None:
+        """Brings the instances into memory that the common page names: they would be taken for new ones."""
+        directory = self.directories[number]
+        named = np.arange(1, self.engine.engines[number].instances.count)
+        ranges = np.unique(directory.of(self._hashes(number, named)))
+        self._load(number, ranges[~directory.is_loaded[ranges]])
 
     def _pages_before(self, number: int, manifest: Mapping[str, Any]) -> list[Page]:
         """All other pages, if the state was saved by a version that had no directories."""

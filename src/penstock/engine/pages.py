@@ -16,7 +16,6 @@ from penstock.engine import memory as m
 from penstock.engine import vm
 from penstock.engine.composed import PRIMITIVE, Composed, join
 from penstock.engine.definition import DefinitionEngine
-from penstock.engine.forgetting import is_living
 from penstock.engine.found import known_rows
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
@@ -52,7 +51,7 @@ class Book:
 
     def instances(self) -> Ints:
         """The instances that differ from those never seen, but for number 0."""
-        held = is_living(self.engine.keyed(), self.engine.instances.count)
+        held = self.engine.is_living()
         held[0] = False
         return np.flatnonzero(held)
 
@@ -148,8 +147,9 @@ class Book:
                 "last.owner.kinds": known.kinds[whose],
                 "last.owner.values": known.values[whose],
                 "last.is_keyed": whose > 0,
-                "past": runner.past,
-                "past.symbol": runner.past[:, m.PLACE_SYMBOL].copy(),
+                "past": runner.past.places,
+                "past.keys": runner.past.saved_keys,
+                "past.symbol": runner.past.symbols.copy(),
                 "until": runner.until,
                 "counts": memory.counts[[m.NOW, m.FAILED, m.EXPIRED, m.DROPPED, m.REPLACED, m.OPEN]],
             }

@@ -6,11 +6,13 @@ import numpy as np
 
 from penstock.engine import memory as m
 from penstock.engine.composed import Composed
-from penstock.engine.definition import DefinitionEngine, Detection
+from penstock.engine.definition import DefinitionEngine
 from penstock.engine.heap import RUNS, link_runs
 from penstock.engine.memory import Ints
 from penstock.engine.moves import link_all_made
+from penstock.engine.nesting import Detection
 from penstock.engine.pages import COMPOSED, RUN_COLUMNS, Page
+from penstock.engine.past import Past
 from penstock.engine.store import Symbols
 from penstock.events.table import EventTable
 
@@ -96,8 +98,10 @@ def _restore_common(one: Detection, number: int, page: Page, slots: Ints, engine
     cells = [m.NOW, m.FAILED, m.EXPIRED, m.DROPPED, m.REPLACED, m.OPEN]
     memory.counts[cells] = page[f"{number}.counts"]
     runner.until = page[f"{number}.until"]
-    runner.past = page[f"{number}.past"].reshape(-1, m.PLACE_WIDTH).copy()
-    runner.past[:, m.PLACE_SYMBOL] = slots[page[f"{number}.past.symbol"]]
+    keys = page.get(f"{number}.past.keys")
+    runner.past = Past()
+    runner.past.put(page[f"{number}.past"].reshape(-1, m.PLACE_WIDTH), None if keys is None else keys.reshape(-1, 2))
+    runner.past.symbols[:] = slots[page[f"{number}.past.symbol"]]
     kinds, values = page[f"{number}.last.owner.kinds"], page[f"{number}.last.owner.values"]
     made = memory.rows(m.MADE, m.MADE_WIDTH, len(page[f"{number}.last.node"]))
     if len(made):

@@ -17,6 +17,8 @@ from penstock.engine.keys import Instances
 from penstock.engine.layout import Layout
 from penstock.engine.memory import NONE, Ints
 from penstock.engine.moves import link_all_made
+from penstock.engine.past import Past
+from penstock.engine.symbols import Keys
 from penstock.engine.unite import unite
 from penstock.errors import DataError, StateError
 from penstock.events.times import DAY, EARLIEST, next_clock_time, zone_of
@@ -86,6 +88,15 @@ def _clock_times(clock: int, after: int, end: int, zone: str) -> list[int]:
     return found
 
 
+def _known(values: Mapping[int, int], clocks: tuple[Ints, Ints]) -> Ints:
+    """What conditions and clocks read, as the kernel takes it; good while those arrays are there."""
+    known = np.zeros(m.HEADER, np.int64)
+    for cell, value in values.items():
+        known[cell] = value
+    known[m.CLOCK_FIRST], known[m.CLOCK_INSTANTS] = (array.ctypes.data for array in clocks)
+    return known
+
+
 def _joined(some: list[Made]) -> Made:
     """Composites of several stretches of a batch as one."""
     if len(some) == 1:
@@ -116,10 +127,9 @@ class Runner:
         self.counts = layout.counts
         self.layout: tuple[Ints, ...] = ()
         self.memory: Memory
-        self.past: Ints = np.zeros((0, m.PLACE_WIDTH), np.int64)
-        self.looked_back_at = 0
+        self.past = Past()
+        self.remembered = 0
         self.tidied = 0
-        self.replays = 0
         self.until = int(NONE)
         self.elsewhere = 0
 
@@ -139,15 +149,45 @@ class Runner:
             timers, limits, selects, reports=bool(chosen[m.REPORTS]), compares=not self.counts[m.DISTINCT_RUNS]
         )
 
+    @property
+    def known(self) -> int:
+        """How many instances it knows, the one for all others among them."""
+        return self.memory.live(m.KNOWN)
+
     def advance(self, places: Ints, parts: Ints, values: Mapping[int, int], instances: int, until: int) -> Made:
         """Consumes places and fires the timers before ``until``; returns what was made."""
-        clock_first, clock_instants = self._clock_times(places, until)
-        known = np.zeros(m.HEADER, np.int64)
-        for cell, value in values.items():
-            known[cell] = value
-        known[m.CLOCK_FIRST], known[m.CLOCK_INSTANTS] = clock_first.ctypes.data, clock_instants.ctypes.data
+        clocks = self._clock_times(places, until)
+        known = _known(values, clocks)
         self._know(instances, known)
         return self._run(until, 0, instances, places, parts, known)
+
+    def replay(self, places: Ints, parts: Ints, values: Mapping[int, int], first: int, instances: int) -> Made:
+        """Lets instances from ``first`` on meet these places of the past; returns what they would have made.
+
+        What others made at the present instant is still what was made there.
+        """
+        memory = self.memory
+        self._admit(instances)
+        if not len(places):
+            return self.nothing()
+        memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, instances)[first:, m.DEAD] = 0
+        waiting, present = memory.queues(), memory.live(m.NOW)
+        memory.set_queues([queue[:0] for queue in waiting], memory.live(m.QUEUE_ROOM))
+        clocks = self._clock_times(places, self.until)
+        made = self._run(self.until, first, instances, places, parts, _known(values, clocks), present)
+        joined = [np.concatenate(pair) for pair in zip(waiting, memory.queues(), strict=True)]
+        longest = max((len(queue) for queue in joined), default=0)
+        ordered = [queue[np.argsort(queue[:, m.DEADLINE], kind="stable")] for queue in joined]
+        memory.set_queues(ordered, max(memory.live(m.QUEUE_ROOM), 2 * longest))
+        return made
+
+    def rehearse(self, places: Ints, parts: Ints, values: Mapping[int, int]) -> Made:
+        """What was made over these places from the beginning; nothing is changed by it."""
+        own, tidied = self.memory, self.tidied
+        self.memory = Memory(own.timers, own.clocked - own.timers, own.selects, own.reports, own.compares)
+        made = self.replay(places, parts, values, 0, 1)
+        self.memory, self.tidied = own, tidied
+        return made
 
     def is_due(self, until: int) -> bool:
         """Whether a timer fires before ``until``."""
@@ -163,18 +203,34 @@ class Runner:
     def skip(self, until: int) -> Made:
         """Time goes on, and nothing happens."""
         self.until = until
+        return self.nothing()
+
+    def nothing(self) -> Made:
+        """No composites."""
         selects = self.counts[m.SELECTS]
         return _NOTHING_MADE if not selects else _nothing_made(selects)
 
-    def _run(self, until: int, first: int, instances: int, places: Ints, parts: Ints, known: Ints) -> Made:
-        """Lets the kernel go on until all places are consumed."""
+    def _run(
+        self,
+        until: int,
+        first: int,
+        instances: int,
+        places: Ints,
+        parts: Ints,
+        known: Ints,
+        present: int | None = None,
+    ) -> Made:
+        """Lets the kernel go on until all places are consumed.
+
+        Where these are of the past, ``present`` is where the kernel is with others.
+        """
         given, count = places.ravel(), len(places)
 
         def go_on() -> int:
             arrays, widest = self.memory.arrays, self.shape.widest
             return int(kernel.advance(until, first, instances, widest, count, self.layout, arrays, given, parts, known))
 
-        return self._made(go_on, lambda: count - self.memory.live(m.CURSOR), known)
+        return self._made(go_on, lambda: count - self.memory.live(m.CURSOR), known, present)
 
     @property
     def takes_keyed(self) -> bool:
@@ -214,7 +270,7 @@ class Runner:
             memory.grow_instances(2 * instances.room)
             keyed.meet(instances, 2 * instances.room)
 
-    def _made(self, go_on: Callable[[], int], left: Callable[[], int], known: Ints) -> Made:
+    def _made(self, go_on: Callable[[], int], left: Callable[[], int], known: Ints, present: int | None = None) -> Made:
         """What is made while the kernel goes on, with more room whenever it needs it."""
         self.memory.counts[m.CURSOR], self.memory.counts[m.RESUME] = 0, -1
         made: list[Made] = []
@@ -222,7 +278,7 @@ class Runner:
             outcome = go_on()
             if outcome == kernel.GROW:
                 if self.counts[m.DISTINCT_RUNS]:
-                    made.append(self._taken(known))
+                    made.append(self._taken(known, present))
                 self._make_room(left())
             elif outcome == kernel.FULL:
                 most = int(self.layout[m.HEAD][m.MOST_LIVE]) + self.elsewhere
@@ -231,7 +287,7 @@ class Runner:
                     hint="give the pattern a time bound with `within`, or raise the limit",
                 )
             else:
-                made.append(self._taken(known))
+                made.append(self._taken(known, present))
                 return _joined(made)
 
     def _make_room(self, places: int) -> None:
@@ -281,7 +337,7 @@ class Runner:
         reclaim.reclaim_nodes(self.memory.arrays)
         self.tidied = self.memory.live(m.NODE_COUNT) + self.memory.live(m.LIVE)
 
-    def _taken(self, known: Ints) -> Made:
+    def _taken(self, known: Ints, present: int | None) -> Made:
         """What was made, taken out; what was made at the present instant is remembered where it could be made again."""
         cumulative = self.layout[m.HEAD][m.CONTEXT] == m.CUMULATIVE
         if cumulative:
@@ -297,11 +353,15 @@ class Runner:
         made = Made(
             instance, lo, hi, place, offsets, symbols, labels, selected[:, :, 0].copy(), selected[:, :, 1].copy()
         )
-        kept = 0 if self.counts[m.DISTINCT_RUNS] and not cumulative else last - since
-        counts[m.TAKEN] = counts[m.MADE_COUNT] = kept
+        again = rows[last if self.counts[m.DISTINCT_RUNS] and not cumulative else since :].copy()
+        if present is not None and counts[m.NOW] != present:
+            again, counts[m.NOW] = rows[:first].copy(), present
+        elif present is not None and since > first:
+            again = np.concatenate([rows[:first], again])
+        counts[m.TAKEN] = counts[m.MADE_COUNT] = len(again)
         counts[m.SINCE] = 0
-        if kept:
-            rows[:kept] = rows[last - kept :].copy()
+        if len(again):
+            rows[: len(again)] = again
             link_all_made(memory.arrays)
         return made
 
@@ -336,12 +396,12 @@ class Runner:
     def held(self) -> Ints:
         """The symbols that are still needed."""
         nodes = self.memory.rows(m.NODES, m.NODE_WIDTH, self.memory.live(m.NODE_COUNT))
-        return np.concatenate([nodes[:, m.SYMBOL], self.past[:, m.PLACE_SYMBOL]])
+        return np.concatenate([nodes[:, m.SYMBOL], self.past.symbols])
 
     def renumber(self, numbers: Ints) -> None:
         """Gives symbols the numbers that they have from now on."""
         reclaim.renumber(numbers, self.memory.arrays)
-        self.past[:, m.PLACE_SYMBOL] = numbers[self.past[:, m.PLACE_SYMBOL]]
+        self.past.symbols[:] = numbers[self.past.symbols]
 
     def ended(self) -> Ended:
         """The runs that ended without coming to anything since this was last asked."""
@@ -384,33 +444,16 @@ class Runner:
         further = sum(spec.microseconds if isinstance(spec, After) else 2 * DAY for spec in specs)
         return sorted((start - 1, min(end + further, max(until, end))) for start, end in ends if start <= until)
 
-    def remember(self, places: Ints, until: int) -> None:
+    def remember(self, places: Ints, keys: Callable[[], Keys], until: int) -> None:
         """Symbols of a batch that instances yet to come must know, and how far timers have fired."""
         self.until = until
-        wanted = self.replays or (0 if self.counts[m.RESTART] else self.looked_back_at)
-        if wanted:
-            rows = places[(places[:, m.INSTANCE] < 0) & ((places[:, m.SETS] & wanted) != 0)]
-            rows[:, m.PLACE] += self.past[-1, m.PLACE] + 1 if len(self.past) else 0
-            self.past = np.concatenate([self.past, rows])
+        if self.remembered:
+            is_for_all = places[:, m.INSTANCE] <= 0
+            rows = np.flatnonzero(is_for_all & ((places[:, m.SETS] & self.remembered) != 0))
+            if len(rows):
+                self.past.add(places[rows], keys().take(rows))
 
-    def _look_back(self, first: int, instances: int, known: Ints) -> None:
-        """Brings new instances to where they would stand had they been there from the beginning."""
-        parts = m.blank(dict.fromkeys(range(m.PART_IDENTITY + 1), 0))
-        memory = self.memory
-        if not self.replays:
-            past, count = self.past.ravel(), len(self.past)
-            kernel.look_back(first, instances, count, self.layout, memory.arrays, past, parts, known)
-            return
-        waiting = memory.queues()
-        room = memory.live(m.QUEUE_ROOM)
-        memory.set_queues([queue[:0] for queue in waiting], room)
-        self._run(self.until, first, instances, self.past, parts, known)
-        joined = [np.concatenate(pair) for pair in zip(waiting, memory.queues(), strict=True)]
-        longest = max((len(queue) for queue in joined), default=0)
-        ordered = [queue[np.argsort(queue[:, m.DEADLINE], kind="stable")] for queue in joined]
-        memory.set_queues(ordered, max(memory.live(m.QUEUE_ROOM), 2 * longest))
-
-    def _know(self, instances: int, known_values: Ints) -> None:
+    def _admit(self, instances: int) -> None:
         """Room for so many instances; a new one starts as those never seen stand."""
         memory = self.memory
         known = memory.live(m.KNOWN)
@@ -419,5 +462,12 @@ class Runner:
         rows = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, instances)
         rows[known:, m.DEAD] = rows[0, m.DEAD]
         memory.counts[m.KNOWN] = max(known, instances)
-        if len(self.past) and instances > max(1, known):
-            self._look_back(max(1, known), instances, known_values)
+
+    def _know(self, instances: int, known_values: Ints) -> None:
+        """Takes new instances in. Their starts may be over: symbols before their first may have failed them."""
+        known = max(1, self.known)
+        self._admit(instances)
+        past = self.past.places
+        if len(past) and instances > known:
+            arrays, nothing = self.memory.arrays, m.blank(dict.fromkeys(range(m.PART_IDENTITY + 1), 0))
+            kernel.look_back(known, instances, len(past), self.layout, arrays, past.ravel(), nothing, known_values)

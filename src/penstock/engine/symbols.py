@@ -52,6 +52,9 @@ class Keys:
         return Keys(self.instant[rows], self.kind[rows], self.number[rows])
 
 
+NO_KEYS = Keys(*(np.zeros(0, np.int64),) * 3)
+
+
 def joined_keys(some: list[Keys]) -> Keys:
     """Rows of several, one after the other."""
     if len(some) == 1:

@@ -163,7 +163,7 @@ def _both(pick: Pick, around: Around, depth: int) -> x.Expression:
     sides = []
     for _ in range(pick([2, 2, 3])):
         here = replace(around, timers=(), known={}, full=True)
-        sides.append(_part(pick, here, min(depth, 1)))
+        sides.append(_part(pick, here, min(depth, pick([1, 1, 2]))))
         around.known.update(here.known)
     return x.Parallel(tuple(sides))
 
