@@ -19,7 +19,6 @@ from penstock.engine.keys import Instances
 from penstock.engine.known import Symbols
 from penstock.engine.memory import Ints
 from penstock.engine.nesting import Batch, Completed, Detection, keys_of
-from penstock.engine.reclaim import numbered
 from penstock.engine.runner import Ended, Runner
 from penstock.engine.symbols import NO_KEYS, Chosen, Keys, Membership, Piece, select
 from penstock.engine.values import Pool, constant, read_column
@@ -205,15 +204,16 @@ class DefinitionEngine:
                 runner.drop_nodes()
             else:
                 runner.tidy(runner.memory.live(m.NOW))
-        held = np.zeros(self.symbols.count, np.int64)
+        held = np.zeros(self.symbols.count, bool)
         for runner in runners:
-            held[runner.held()] = 1
-        kept: Ints
-        kept, numbers = numbered(held)
+            held[runner.held()] = True
+        kept = np.flatnonzero(held)
+        numbers = np.empty(len(held), np.int64)
+        numbers[kept] = np.arange(len(kept))
         for runner in runners:
             runner.renumber(numbers)
             shrink(runner.memory)
-        self.symbols.keep(kept, self.instances.count)
+        self.symbols.keep(kept)
         return kept
 
     def keyed(self) -> list[Runner]:

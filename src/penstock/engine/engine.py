@@ -209,7 +209,7 @@ class Engine:
             if self.choice.incomplete:
                 engine.let_go(max(until - 1, last))
                 self._report(number)
-            if engine.symbols.are_many:
+            if engine.symbols.are_many(engine.instances.count):
                 self.compact(number)
         self.met += len(met_rows[0]) if len(met_rows) == 1 else len(np.unique(np.concatenate(met_rows)))
         return symbols

@@ -22,17 +22,19 @@ class Symbols:
         self.kinds = Growing(columns)
         self.values = Growing(columns)
         self._met = 0
-        self._enough = 0
+        self._kept = 0
 
     @property
     def count(self) -> int:
         """How many there are."""
         return len(self.identities)
 
-    @property
-    def are_many(self) -> bool:
-        """Whether so many came since some were forgotten that it is worth looking at all of them again."""
-        return self.count > self._enough + MANY
+    def are_many(self, instances: int) -> bool:
+        """Whether there are many more than were kept the last time; to forget some, all instances are looked at.
+
+        Each symbol may have brought an instance of its own, so not all of these count.
+        """
+        return self.count > 2 * self._kept + MANY + instances // 2
 
     def add(self, ranks: Ints, read: tuple[Ints, Ints]) -> Ints:
         """More symbols, with their ranks in the order of the input; returns their identities."""
@@ -64,8 +66,8 @@ class Symbols:
         self.values.append(values)
         self._met = met
 
-    def keep(self, kept: Ints, instances: int) -> None:
-        """Forgets all but these; so many instances had to be looked at for it."""
+    def keep(self, kept: Ints) -> None:
+        """Forgets all but these."""
         for one in (self.identities, self.kinds, self.values):
             one.keep(kept)
-        self._enough = 2 * len(kept) + instances
+        self._kept = len(kept)

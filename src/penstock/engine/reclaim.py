@@ -16,7 +16,8 @@ def sweep(now, layout, memory):
     """Ends all runs that can only come to nothing."""
     L, M = layout_of(layout), memory_of(memory)
     for instance in range(M[m.COUNTS][m.KNOWN]):
-        let_go(instance, now, L, M)
+        if M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN] >= 0:
+            let_go(instance, now, L, M)
 
 
 @compiled
@@ -112,19 +113,6 @@ def list_parts(heads, nodes):
             labels[at] = nodes[node * m.NODE_WIDTH + m.LABELS]
             node = nodes[node * m.NODE_WIDTH + m.PARENT]
     return offsets, symbols, labels
-
-
-@compiled
-def numbered(held):
-    """Which of all things are held, and the numbers of these among each other, put where it says that they are held."""
-    kept = np.empty(held.shape[0], np.int64)
-    count = 0
-    for one in range(held.shape[0]):
-        kept[count] = one
-        is_held = held[one]
-        held[one] = count
-        count += is_held
-    return kept[:count].copy(), held
 
 
 @compiled
