@@ -31,6 +31,8 @@ SETTINGS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 11),
     "spark.python.daemon.module": "penstock.spark.daemon",
+    # Over TCP each task and each look at a state waits up to 40 ms for an acknowledgement that is delayed.
+    "spark.python.unix.domain.socket.enabled": "true",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "2g",
