@@ -1,5 +1,6 @@
 """The work of Spark's workers without Spark: whatever the partitions and buckets, the same as in one process."""
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -23,19 +24,33 @@ from tests.engine.conftest import rows
 
 def detected(work: Work, pieces: list[EventTable]) -> pa.Table:
     """What the workers find if each piece is read by one task."""
-    packed = []
-    for piece in pieces:
-        packer = NamePacker(work.recipe) if work.settles else Packer(work.recipe)
-        packed += [packer.pack_events(piece), packer.finish()]
-    whole = pa.Table.from_batches(packed)
-    if work.settles:
-        shares = [whole.filter(pa.compute.equal(whole["bucket"], share)) for share in range(work.recipe.buckets)]
-        whole = pa.Table.from_batches([batch for share in shares for batch in work.settle(share.to_batches())])
-    found = []
-    for bucket in range(work.recipe.total):
-        mine = whole.filter(pa.compute.equal(whole["bucket"], bucket))
-        found += work.detect(mine.to_batches())
-    return pa.Table.from_batches(found, schema=work.schema)
+    at_once = packed(work.packer, pieces)
+    shares = range(work.recipe.total, work.recipe.total + work.recipe.buckets)
+    if not any(list(work.compare(of_bucket(at_once, share))) for share in shares):
+        return found(work, at_once)
+    return found(work, settled(work, pieces))
+
+
+def packed(packer: Callable[[], Packer | NamePacker], pieces: list[EventTable]) -> pa.Table:
+    packers = [packer() for _ in pieces]
+    pairs = list(zip(packers, pieces, strict=True))
+    return pa.Table.from_batches([batch for one, piece in pairs for batch in (one.pack_events(piece), one.finish())])
+
+
+def settled(work: Work, pieces: list[EventTable]) -> pa.Table:
+    by_name = packed(lambda: NamePacker(work.recipe), pieces)
+    shares = [of_bucket(by_name, share) for share in range(work.recipe.buckets)]
+    return pa.Table.from_batches([batch for share in shares for batch in work.settle(share)])
+
+
+def found(work: Work, whole: pa.Table) -> pa.Table:
+    batches = [batch for bucket in range(work.recipe.total) for batch in work.detect(of_bucket(whole, bucket))]
+    return pa.Table.from_batches(batches, schema=work.schema)
+
+
+def of_bucket(whole: pa.Table, bucket: int) -> list[pa.RecordBatch]:
+    batches: list[pa.RecordBatch] = whole.filter(pa.compute.equal(whole["bucket"], bucket)).to_batches()
+    return batches
 
 
 def cut(table: EventTable, random: Random, pieces: int) -> list[EventTable]:
@@ -66,10 +81,11 @@ def same_as_local(pattern: Pattern, table: EventTable, random: Random, buckets: 
     table = EventTable(table.fields, table.attributes, fixed=False)
     work = work_of(plans, table.slice(0, 0), ps.events.mapping.Columns(), buckets, until)
     table = with_other_ids(table, random)
-    found = detected(work, cut(table, random, random.randint(1, 3)))
+    pieces = cut(table, random, random.randint(1, 3))
     local = ps.detect(table, pattern, until=until, **options)
-    expected = [fitted(table, work.schema) for table in tables_of(local)]
-    assert content(found) == content(pa.concat_tables(expected))
+    expected = content(pa.concat_tables([fitted(table, work.schema) for table in tables_of(local)]))
+    assert content(detected(work, pieces)) == expected
+    assert content(found(work, settled(work, pieces))) == expected
 
 
 def tables_of(found: ps.Composites) -> list[pa.Table]:

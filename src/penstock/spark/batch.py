@@ -8,12 +8,12 @@ events are unpacked, put in order and detected by the engine that runs everywher
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Unpack
 
 import pyarrow as pa
 from pyspark.errors import PySparkNotImplementedError
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
@@ -21,6 +21,7 @@ from penstock.events.arrow import from_arrow
 from penstock.events.naming import field_columns
 from penstock.spark.columns import last_stamp, needed_columns, needed_rows, quoted
 from penstock.spark.failures import raise_ours, telling
+from penstock.spark.names import APART, Places
 from penstock.spark.options import TableOptions
 from penstock.spark.packing import PACKED, PROGRESS, Progress, packed_rows
 from penstock.spark.planning import (
@@ -34,6 +35,8 @@ from penstock.spark.planning import (
 )
 from penstock.spark.work import Work
 
+Packing = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""What packs rows."""
 _SHARES = 2
 """Buckets for each processor, so that none waits long for the others."""
 
@@ -53,33 +56,70 @@ def detect_table(df: DataFrame, pattern: Patterns, **options: Unpack[TableOption
     size = options.get("buckets") or default_buckets(df.sparkSession)
     work = work_of(plans, blank, mapping, size, options.get("until"), settles=settles)
     warn_of_one_bucket(work)
-    return found_in(packed(df, work), work)
+    return found_in_rows(df, work)
 
 
-def packed(df: DataFrame, work: Work) -> DataFrame:
-    """The events of a DataFrame in blobs, with what each bucket must know of the end of the input."""
+def found_in_rows(df: DataFrame, work: Work) -> DataFrame:
+    """What is found in the events of a DataFrame, of which Spark's own side leaves behind what is not needed."""
     recipe = work.recipe
-    blobs = from_arrow_schema(PACKED)
     names = needed_columns(df.schema, recipe)
     work = work.reading(len(names) < len(df.columns))
     chosen = df.select([quoted(name) for name in names])
     condition = needed_rows(df.schema, recipe)
     if condition is None:
-        return settled(chosen.mapInArrow(telling(work.pack), blobs), work)
-    silent = work.without_progress()
-    rows = settled(chosen.where(condition).mapInArrow(telling(silent.pack), blobs), silent)
-    if not needs_end(work.plans):
-        return rows
-    last = df.agg(last_stamp(df.schema, recipe.columns).alias("last"))
-    return rows.union(last.mapInArrow(_Ending(recipe.total), blobs))
+        return found_in(chosen, work.pack, work.pack_by_name, work)
+    last = df.agg(last_stamp(df.schema, recipe.columns).alias("last")) if needs_end(work.plans) else None
+    work = work.without_progress()
+    return found_in(chosen.where(condition), work.pack, work.pack_by_name, work, last)
 
 
-def settled(blobs: DataFrame, work: Work) -> DataFrame:
-    """Packed events without repeated ones, if there may be any."""
+def found_in(
+    rows: DataFrame, pack: Packing, pack_by_name: Packing, work: Work, last: DataFrame | None = None
+) -> DataFrame:
+    """What is found in rows that are packed so; ``last`` has the last stamp, if those who pack do not tell it.
+
+    Where events may be repeated, they go to their buckets with their names beside them. Only if events of one name are
+    in different buckets all of it is done again: read, packed by names, settled, and then detected.
+    """
+    total = work.recipe.total
+    blobs = _ended(packed(rows, pack), last, total)
     if not work.settles:
-        return blobs
-    met = blobs.repartitionById(work.recipe.buckets, f.col("bucket"))
+        return _detected(blobs, total, work)
+    if not Places.of(work.recipe).are_few:
+        return _detected(_ended(settled(rows, pack_by_name, work), last, total), total, work)
+    moved = blobs.repartitionById(total + work.recipe.buckets, f.col("bucket"))
+    told = f.broadcast(moved.where(_bucket() >= total).mapInArrow(telling(work.compare), from_arrow_schema(APART)))
+    at_once = moved.where(_bucket() < total).join(told, how="left_anti")
+    again = settled(rows.join(told, how="left_semi"), pack_by_name, work)
+    again = _ended(again, None if last is None else last.join(told, how="left_semi"), total)
+    found = at_once.mapInArrow(telling(work.detect), from_arrow_schema(work.schema))
+    return found.union(_detected(again, total, work))
+
+
+def _bucket() -> Column:
+    """The bucket of packed rows that have moved, in a form that Spark does not ask for before they move.
+
+    It would otherwise pack all rows once for those that are asked for, and once more for the others.
+    """
+    return f.when(f.spark_partition_id() >= 0, f.col("bucket"))
+
+
+def packed(rows: DataFrame, pack: Packing) -> DataFrame:
+    """Rows as blobs, which some work packs."""
+    return rows.mapInArrow(telling(pack), from_arrow_schema(PACKED))
+
+
+def settled(rows: DataFrame, pack_by_name: Packing, work: Work) -> DataFrame:
+    """Rows as blobs of events without repeated ones, wherever these stand."""
+    met = packed(rows, pack_by_name).repartitionById(work.recipe.buckets, f.col("bucket"))
     return met.mapInArrow(telling(work.settle), from_arrow_schema(PACKED))
+
+
+def _ended(blobs: DataFrame, last: DataFrame | None, total: int) -> DataFrame:
+    """Blobs, with the last stamp of all events for every bucket if it is given."""
+    if last is None:
+        return blobs
+    return blobs.union(last.mapInArrow(_Ending(total), from_arrow_schema(PACKED)))
 
 
 class _Ending:
@@ -96,9 +136,9 @@ class _Ending:
                     yield packed_rows(PROGRESS, [(bucket, told) for bucket in range(self._total)])
 
 
-def found_in(blobs: DataFrame, work: Work) -> DataFrame:
+def _detected(blobs: DataFrame, total: int, work: Work) -> DataFrame:
     """What is found in packed events, each bucket in a task of its own."""
-    moved = blobs.repartitionById(work.recipe.total, f.col("bucket"))
+    moved = blobs.repartitionById(total, f.col("bucket"))
     return moved.mapInArrow(telling(work.detect), from_arrow_schema(work.schema))
 
 

@@ -11,17 +11,16 @@ from typing import Unpack
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from penstock.errors import DataError
 from penstock.events.files import event_files
 from penstock.events.mapping import Columns
 from penstock.events.parquetfile import ParquetPieces
 from penstock.events.table import EventTable
-from penstock.spark.batch import default_buckets, found_in, settled, warn_of_one_bucket
-from penstock.spark.failures import raise_ours, telling
+from penstock.spark.batch import default_buckets, found_in, warn_of_one_bucket
+from penstock.spark.failures import raise_ours
 from penstock.spark.options import TableOptions
-from penstock.spark.packing import PACKED, ROWS, Packer, read_rows
+from penstock.spark.packing import ROWS, read_rows
 from penstock.spark.planning import Patterns, common_options, mapping_of, patterns_of, plans_of, work_of
 from penstock.spark.settling import NamePacker
 from penstock.spark.work import Work
@@ -61,7 +60,8 @@ def detect_files(
     settles = first.has_ids and not options.get("unique")
     work = work_of(plans, first.blank, mapping, size, options.get("until"), settles=settles)
     warn_of_one_bucket(work)
-    return found_in(packed_files(session, files, work), work)
+    numbers, scan = scan_of(session, files, work)
+    return found_in(numbers, scan, replace(scan, by_name=True), work)
 
 
 def _parquet(files: Sequence[Path]) -> Sequence[Path]:
@@ -88,32 +88,31 @@ def pieces_of(files: Sequence[Path], columns: Columns, attributes: frozenset[str
     return pieces
 
 
-def packed_files(session: SparkSession, files: Sequence[Path], work: Work) -> DataFrame:
-    """The events of files in blobs; repeated ones are left out where there may be any."""
+def scan_of(session: SparkSession, files: Sequence[Path], work: Work) -> tuple[DataFrame, Scan]:
+    """The numbers of all splits of files, shared out over tasks, and what reads them."""
     pieces = pieces_of(files, work.recipe.columns, work.recipe.attributes)
     splits = tuple((number, group) for number, one in enumerate(pieces) for group in range(len(one.groups)))
     tasks = max(1, min(len(splits), _TASKS * default_buckets(session)))
-    numbers = session.range(0, len(splits), 1, tasks)
-    scan = Scan(tuple(files), splits, work, Path.cwd())
-    return settled(numbers.mapInArrow(telling(scan), from_arrow_schema(PACKED)), work)
+    return session.range(0, len(splits), 1, tasks), Scan(tuple(files), splits, work, Path.cwd())
 
 
 @dataclass(frozen=True)
 class Scan:
     """Reads and packs splits, each a row group of a file, by their numbers; ``folder`` is where paths begin.
 
-    Workers run where the session was started, which need not be where the paths were given.
+    Workers run where the session was started, which need not be where the paths were given. Events are packed for their
+    buckets, or ``by_name``.
     """
 
     files: tuple[Path, ...]
     splits: tuple[tuple[int, int], ...]
     work: Work
     folder: Path
+    by_name: bool = False
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The blobs of the splits with these numbers."""
-        recipe = self.work.recipe
-        packer = NamePacker(recipe) if self.work.settles else Packer(recipe)
+        packer = NamePacker(self.work.recipe) if self.by_name else self.work.packer()
         for batch in batches:
             for number in batch["id"].to_pylist():
                 for table in self._tables(*self.splits[number]):

@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,10 @@ _FEW_BUCKETS = 1 << 15
 _BLOB = 1 << 17
 """Bytes of a blob, about: `penstock.spark.session` limits batches of blobs by their number alone."""
 Ints = npt.NDArray[np.int64]
+Route = tuple[Ints, Ints]
+"""Rows with their buckets; a row is there once for each bucket that needs it."""
+Blob = tuple[str, int, pa.Table]
+"""What a blob holds, for which bucket, and what."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,14 @@ class Packer:
         self.progress.take(table)
         events = of_types(table, self.recipe.types)
         flat = flat_table(events, self.recipe.attributes)
-        return packed_rows(EVENTS, [one for router in self._routers for one in router.packed(events, flat)])
+        routes = [router.routed(events) for router in self._routers]
+        pairs = zip(self._routers, routes, strict=True)
+        blobs = ((EVENTS, *one) for router, route in pairs for one in router.packed(flat, route))
+        return packed_kinds(chain(blobs, self._beside(flat, routes)))
+
+    def _beside(self, flat: pa.Table, routes: Sequence[Route]) -> Iterator[Blob]:
+        """What goes beside the events of a batch."""
+        yield from ()
 
     def first_buckets(self, table: EventTable) -> Ints:
         """For each event, the first of the buckets that need it; `penstock.spark.keys.NOWHERE` if none does."""
@@ -173,15 +184,21 @@ def packed_rows(kind: str, blobs: Iterable[tuple[int, pa.Table]]) -> pa.RecordBa
     >>> packed_rows(EVENTS, [(3, pa.table({"hi": [5]}))])["bucket"].to_pylist()
     [3]
     """
-    buckets, ends, sink = [], [0], pa.BufferOutputStream()
-    for bucket, table in blobs:
+    return packed_kinds((kind, bucket, table) for bucket, table in blobs)
+
+
+def packed_kinds(blobs: Iterable[Blob]) -> pa.RecordBatch:
+    """The same for blobs of several kinds."""
+    kinds, buckets, ends, sink = [], [], [0], pa.BufferOutputStream()
+    for kind, bucket, table in blobs:
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
+        kinds.append(kind)
         buckets.append(bucket)
         ends.append(sink.tell())
     offsets = pa.array(ends, pa.int32()).buffers()[1]
     bodies = pa.Array.from_buffers(pa.binary(), len(buckets), [None, offsets, sink.getvalue()])
-    return pa.record_batch([pa.array(buckets, pa.int32()), pa.repeat(kind, len(buckets)), bodies], schema=PACKED)
+    return pa.record_batch([pa.array(buckets, pa.int32()), pa.array(kinds, pa.string()), bodies], schema=PACKED)
 
 
 @dataclass
@@ -303,14 +320,14 @@ class _Router:
             for program in with_sides(whole)
         ]
 
-    def packed(self, events: EventTable, flat: pa.Table) -> Iterator[tuple[int, pa.Table]]:
+    def packed(self, flat: pa.Table, route: Route) -> Iterator[tuple[int, pa.Table]]:
         """The blobs of a batch, each with its bucket; ``flat`` are the columns of the blobs."""
-        rows, buckets = self.routed(events)
+        rows, buckets = route
         for bucket, table in shared_out(flat, rows, buckets - self._first, self._size):
             yield self._first + bucket, table
 
-    def routed(self, events: EventTable) -> tuple[Ints, Ints]:
-        """Rows with their buckets; a row is there once for each bucket that needs it."""
+    def routed(self, events: EventTable) -> Route:
+        """The rows that are needed somewhere, with their buckets."""
         rows = select(self._members, Piece(events, 0))[0].rows
         if not len(rows) or self._size == 1:
             return rows, np.full(len(rows), self._first)
@@ -332,7 +349,7 @@ class _Router:
                 found.setdefault(target, np.zeros(len(names), bool))[code] = True
         return found
 
-    def _pairs(self, events: EventTable, target: Target, rows: Ints) -> tuple[Ints, Ints]:
+    def _pairs(self, events: EventTable, target: Target, rows: Ints) -> Route:
         if target == ALL:
             return np.repeat(rows, self._size), np.tile(np.arange(self._size), len(rows))
         buckets = buckets_of(events, target, self._size, None if len(rows) == len(events) else rows)

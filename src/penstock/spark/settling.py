@@ -1,7 +1,8 @@
 """Repeated events, left out wherever they stand: before events find their buckets, those of one name meet.
 
 Two events with the same source and id may have different attributes, and so belong to different buckets; which of them
-counts can only be told where both are. So events are first packed by their names. Whoever gets those of some names
+counts can only be told where both are. Where that may be so (`penstock.spark.names`), events are first packed by their
+names. Whoever gets those of some names
 leaves repeated ones out, numbers the ids that were made, and packs what is left for the buckets of the patterns.
 """
 
@@ -13,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.events.order import without_repeats
-from penstock.events.repeats import name_hashes
-from penstock.events.table import NAME, EventTable, constant
+from penstock.events.table import EventTable
+from penstock.spark.names import names_of
 from penstock.spark.packing import (
     EVENTS,
     PROGRESS,
@@ -56,17 +57,12 @@ class NamePacker:
         self.progress.take(table)
         flat = flat_table(of_types(table, self.recipe.types), self.recipe.attributes)
         size = self.recipe.buckets
-        shares = (_names(flat) >> _HIGH) % np.uint64(size)
+        shares = (names_of(flat) >> _HIGH) % np.uint64(size)
         return packed_rows(EVENTS, shared_out(flat, np.arange(len(flat)), shares.astype(np.int64), size))
 
     def finish(self) -> pa.RecordBatch:
         """The progress of this task, for one of those who settle: it is told to all later."""
         return packed_rows(PROGRESS, [(0, self.progress.to_table())])
-
-
-def _names(flat: pa.Table) -> np.typing.NDArray[np.uint64]:
-    sources = flat["source"].combine_chunks() if "source" in flat.column_names else constant("", NAME, len(flat))
-    return name_hashes(sources, flat["id"].combine_chunks())
 
 
 def settled(recipe: Recipe, batches: Iterable[pa.RecordBatch], *, tells_progress: bool) -> Iterator[pa.RecordBatch]:

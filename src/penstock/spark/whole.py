@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,9 +25,9 @@ from penstock.events.files import event_files, read_events
 from penstock.events.mapping import Columns
 from penstock.events.order import ordered
 from penstock.events.table import EventTable
-from penstock.spark.batch import default_buckets
+from penstock.spark.batch import default_buckets, packed, settled
 from penstock.spark.failures import raise_ours, telling
-from penstock.spark.files import packed_files, pieces_of
+from penstock.spark.files import pieces_of, scan_of
 from penstock.spark.packing import PACKED, PROGRESS, ROWS, Packer, Progress
 from penstock.spark.planning import work_of
 from penstock.spark.work import COMPOSITES, DROPPED, INCOMPLETE, Work
@@ -75,7 +75,10 @@ class Whole:
         work = work_of([plan], first.blank, columns, default_buckets(self.session), settles=first.has_ids)
         work = work.ending(until)
         self.warn(work)
-        results = self._results(packed_files(self.session, files, work), work)
+        numbers, scan = scan_of(self.session, files, work)
+        results = self._results(
+            settled(numbers, replace(scan, by_name=True), work) if work.settles else packed(numbers, scan), work
+        )
         told = results.told()
         composites = results.composites(plan, work.blank, told.repeated)
         return FoundInFiles(composites, (), frozenset(told.types))

@@ -14,6 +14,7 @@ from penstock.detection.local import NEVER
 from penstock.detection.plan import Plan
 from penstock.events.table import EventTable, make_table
 from penstock.spark.keys import NOWHERE
+from penstock.spark.names import NamingPacker, apart
 from penstock.spark.packing import PROGRESS, ROWS, Packer, Recipe, packed_rows
 from penstock.spark.schema import TAGS, fitted
 from penstock.spark.settling import NamePacker, settled
@@ -41,7 +42,7 @@ class Work:
         schema: The columns of results.
         until: When the input ends for timers, if later than its last event.
         tells_progress: Whether those who pack say how far they came.
-        settles: Whether events may be repeated, so that those of one name must meet first.
+        settles: Whether events may be repeated, so that it must be asked where those of one name are.
     """
 
     recipe: Recipe
@@ -71,13 +72,27 @@ class Work:
         """The same work over input that ends then, in microseconds, if that is later than its last event."""
         return replace(self, until=until)
 
+    def packer(self) -> Packer:
+        """Packs the events of one task for their buckets; if they may be repeated, their names go beside them."""
+        return NamingPacker(self.recipe) if self.settles else Packer(self.recipe)
+
     def pack(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The events of one task, packed."""
-        packer = NamePacker(self.recipe) if self.settles else Packer(self.recipe)
+        """The events of one task, packed for their buckets."""
+        return self._packed(self.packer(), batches)
+
+    def pack_by_name(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The events of one task, packed so that those of one name meet."""
+        return self._packed(NamePacker(self.recipe), batches)
+
+    def _packed(self, packer: Packer | NamePacker, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gathered(batches, ROWS):
             yield packer.pack(table)
         if self.tells_progress:
             yield packer.finish()
+
+    def compare(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """A row if events of one name, of those that meet here, may be in different buckets."""
+        return apart(self.recipe, batches)
 
     def settle(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The events of some names, each once, packed for where they are detected."""
