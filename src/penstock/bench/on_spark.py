@@ -17,7 +17,7 @@ from penstock.bench.streams import Stream
 from penstock.checks.check import parse
 from penstock.detection.files import detect_files
 from penstock.detection.plan import plan_of
-from penstock.spark import batch, files, measuring
+from penstock.spark import batch, files, measuring, moving
 from penstock.spark.session import SETTINGS, session
 
 if TYPE_CHECKING:
@@ -28,10 +28,11 @@ QUERIES = ("Q1", "Q2", "Q4")
 """What window functions can say."""
 WINDOWS, SORT, PROCESS = "window functions", "repartition + sort", "one process"
 ONCE = "window functions, ids once"
-"""The same with repeated events left out before, as our way from any DataFrame does."""
-FRAME, UNIQUE, PATH = "DataFrame", "DataFrame, unique ids", "Parquet path"
-"""Our ways: from any DataFrame; if it is known that no event is repeated; from files that workers scan."""
-OURS = (FRAME, UNIQUE, PATH)
+"""The same with repeated events left out before, as our ways do unless it is known that there are none."""
+FRAME, COMPUTED, UNIQUE, PATH = "DataFrame", "computed DataFrame", "computed, unique ids", "Parquet path"
+"""Our ways: from a DataFrame of files; from one that Spark computes, whose rows cross to workers; from such a one if it
+is known that no event is repeated; from files of which that is known too."""
+OURS = (FRAME, COMPUTED, UNIQUE, PATH)
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,12 @@ class Place:
     def ways(self, query: Query) -> Mapping[str, Callable[[], int | None]]:
         """What each way does; it says how many matches there are, if it knows."""
         given = self.session.read.parquet(str(self.path))
+        computed = given.where("k >= 0")
         here = (self.session, str(self.path), query.pattern)
         return {
             FRAME: lambda: measuring.drained(batch.detect_table(given, query.pattern, carry="none")),
-            UNIQUE: lambda: measuring.drained(batch.detect_table(given, query.pattern, carry="none", unique=True)),
+            COMPUTED: lambda: measuring.drained(batch.detect_table(computed, query.pattern, carry="none")),
+            UNIQUE: lambda: measuring.drained(batch.detect_table(computed, query.pattern, carry="none", unique=True)),
             PATH: lambda: measuring.drained(files.detect_files(*here, unique=True, carry="none")),
             WINDOWS: lambda: measuring.drained(self._windows(given, query)),
             ONCE: lambda: measuring.drained(self._windows(given.dropDuplicates(["id"]), query)),
@@ -63,7 +66,7 @@ class Place:
 
     def _sorted(self, given: DataFrame, query: Query) -> None:
         wanted = given.where(f"type IN ({_listed(query)})")
-        measuring.drained(measuring.sorted_by_key(wanted, "k", "time", batch.default_buckets(self.session)))
+        measuring.drained(measuring.sorted_by_key(wanted, "k", "time", moving.default_buckets(self.session)))
 
     def _alone(self, query: Query) -> int:
         return len(detect_files([self.path], plan_of(parse(query.pattern), carry="none")).composites)

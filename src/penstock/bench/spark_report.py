@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from penstock.bench.on_spark import FRAME, ONCE, OURS, PROCESS, SORT, WINDOWS
+from penstock.bench.on_spark import COMPUTED, FRAME, ONCE, OURS, PROCESS, SORT, WINDOWS
 from penstock.bench.report import Section, figures
 from penstock.bench.results import Measurement
 from penstock.bench.streams import Stream
@@ -16,7 +16,7 @@ def sections(measurements: list[Measurement]) -> Iterator[Section]:
     >>> more = {"cores": 1, "moved": 5_000_000}
     >>> both = [Measurement("spark", Stream("main", 10, 1), "Q1", way, 2.0, more=more) for way in (OURS[0], WINDOWS)]
     >>> [section.rows for section in sections(both)][1]
-    (('main, 10 events, 1 keys', 'Q1', '', '1.00', '', ''),)
+    (('main, 10 events, 1 keys', 'Q1', '', '', '1.00', '', ''),)
     """
     for cores in dict.fromkeys(one.more["cores"] for one in measurements):
         here = [one for one in measurements if one.more["cores"] == cores]
@@ -48,7 +48,7 @@ def sections(measurements: list[Measurement]) -> Iterator[Section]:
         )
 
 
-_COMPARED = ((FRAME, ONCE), *((way, other) for way in OURS for other in (WINDOWS, SORT, PROCESS)))
+_COMPARED = ((FRAME, ONCE), (COMPUTED, ONCE), *((way, other) for way in OURS for other in (WINDOWS, SORT, PROCESS)))
 
 
 def _by_way(measurements: list[Measurement], group: tuple[Stream, str]) -> dict[str, Measurement]:

@@ -17,11 +17,10 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from penstock.errors import PenstockError
-from penstock.spark.batch import warn_of_one_bucket
 from penstock.spark.failures import telling
 from penstock.spark.flow import Flow, packed_results, unpacked_results
 from penstock.spark.options import StreamOptions
-from penstock.spark.planning import Patterns
+from penstock.spark.planning import Patterns, warn_of_one_bucket
 from penstock.spark.streaming import flow_of, packed_by
 
 LEFT = pa.schema([("key", pa.string()), ("name", pa.string()), ("body", pa.binary())])

@@ -1,29 +1,26 @@
 """Detection over tables on Spark: DataFrames that are all there.
 
 The plan has two stages. In the first, Spark's own side leaves behind the rows and columns that no pattern needs, and
-Python workers pack the others, a blob for each bucket. Blobs move to their buckets. In the second stage each bucket's
-events are unpacked, put in order and detected by the engine that runs everywhere.
+Python workers pack the others, a blob for each bucket; a DataFrame that is nothing but plain Parquet files is read by
+the workers themselves. Blobs move to their buckets (`penstock.spark.moving`). In the second stage each bucket's events
+are unpacked, put in order and detected by the engine that runs everywhere.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator
 from typing import Unpack
 
-import pyarrow as pa
-from pyspark.errors import PySparkNotImplementedError
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as f
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from penstock.events.arrow import from_arrow
 from penstock.events.naming import field_columns
 from penstock.spark.columns import last_stamp, needed_columns, needed_rows, quoted
-from penstock.spark.failures import raise_ours, telling
-from penstock.spark.names import APART, Places
+from penstock.spark.failures import raise_ours
+from penstock.spark.files import detect_files
+from penstock.spark.moving import default_buckets, found_in
 from penstock.spark.options import TableOptions
-from penstock.spark.packing import PACKED, PROGRESS, Progress, packed_rows
+from penstock.spark.plain import plain_files
 from penstock.spark.planning import (
     Patterns,
     common_options,
@@ -31,22 +28,17 @@ from penstock.spark.planning import (
     needs_end,
     patterns_of,
     plans_of,
+    warn_of_one_bucket,
     work_of,
 )
 from penstock.spark.work import Work
 
-Packing = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-"""What packs rows."""
-_SHARES = 2
-"""Buckets for each processor, so that none waits long for the others."""
-
-
-class OneBucketWarning(UserWarning):
-    """A pattern cannot be shared out, so that one worker detects all of it."""
-
 
 def detect_table(df: DataFrame, pattern: Patterns, **options: Unpack[TableOptions]) -> DataFrame:
     """The composites of patterns over a DataFrame that is all there; arguments are those of `penstock.spark.detect`."""
+    files = plain_files(df)
+    if files:
+        return detect_files(df.sparkSession, files, pattern, **options)
     raise_ours()
     common = common_options(options, TableOptions)
     plans = plans_of(patterns_of(pattern), **common)
@@ -71,90 +63,3 @@ def found_in_rows(df: DataFrame, work: Work) -> DataFrame:
     last = df.agg(last_stamp(df.schema, recipe.columns).alias("last")) if needs_end(work.plans) else None
     work = work.without_progress()
     return found_in(chosen.where(condition), work.pack, work.pack_by_name, work, last)
-
-
-def found_in(
-    rows: DataFrame, pack: Packing, pack_by_name: Packing, work: Work, last: DataFrame | None = None
-) -> DataFrame:
-    """What is found in rows that are packed so; ``last`` has the last stamp, if those who pack do not tell it.
-
-    Where events may be repeated, they go to their buckets with their names beside them. Only if events of one name are
-    in different buckets all of it is done again: read, packed by names, settled, and then detected.
-    """
-    total = work.recipe.total
-    blobs = _ended(packed(rows, pack), last, total)
-    if not work.settles:
-        return _detected(blobs, total, work)
-    if not Places.of(work.recipe).are_few:
-        return _detected(_ended(settled(rows, pack_by_name, work), last, total), total, work)
-    moved = blobs.repartitionById(total + work.recipe.buckets, f.col("bucket"))
-    told = f.broadcast(moved.where(_bucket() >= total).mapInArrow(telling(work.compare), from_arrow_schema(APART)))
-    at_once = moved.where(_bucket() < total).join(told, how="left_anti")
-    again = settled(rows.join(told, how="left_semi"), pack_by_name, work)
-    again = _ended(again, None if last is None else last.join(told, how="left_semi"), total)
-    found = at_once.mapInArrow(telling(work.detect), from_arrow_schema(work.schema))
-    return found.union(_detected(again, total, work))
-
-
-def _bucket() -> Column:
-    """The bucket of packed rows that have moved, in a form that Spark does not ask for before they move.
-
-    It would otherwise pack all rows once for those that are asked for, and once more for the others.
-    """
-    return f.when(f.spark_partition_id() >= 0, f.col("bucket"))
-
-
-def packed(rows: DataFrame, pack: Packing) -> DataFrame:
-    """Rows as blobs, which some work packs."""
-    return rows.mapInArrow(telling(pack), from_arrow_schema(PACKED))
-
-
-def settled(rows: DataFrame, pack_by_name: Packing, work: Work) -> DataFrame:
-    """Rows as blobs of events without repeated ones, wherever these stand."""
-    met = packed(rows, pack_by_name).repartitionById(work.recipe.buckets, f.col("bucket"))
-    return met.mapInArrow(telling(work.settle), from_arrow_schema(PACKED))
-
-
-def _ended(blobs: DataFrame, last: DataFrame | None, total: int) -> DataFrame:
-    """Blobs, with the last stamp of all events for every bucket if it is given."""
-    if last is None:
-        return blobs
-    return blobs.union(last.mapInArrow(_Ending(total), from_arrow_schema(PACKED)))
-
-
-class _Ending:
-    """Tells every bucket the last stamp of all events, those that were left behind among them."""
-
-    def __init__(self, total: int) -> None:
-        self._total = total
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for last in batch["last"].to_pylist():
-                if last is not None:
-                    told = Progress({"": (last, 0)}).to_table()
-                    yield packed_rows(PROGRESS, [(bucket, told) for bucket in range(self._total)])
-
-
-def _detected(blobs: DataFrame, total: int, work: Work) -> DataFrame:
-    """What is found in packed events, each bucket in a task of its own."""
-    moved = blobs.repartitionById(total, f.col("bucket"))
-    return moved.mapInArrow(telling(work.detect), from_arrow_schema(work.schema))
-
-
-def default_buckets(session: SparkSession) -> int:
-    """How many buckets suit a session."""
-    try:
-        return _SHARES * int(session.sparkContext.defaultParallelism)
-    except PySparkNotImplementedError:  # a session of Spark Connect does not know
-        return int(session.conf.get("spark.sql.shuffle.partitions", "4") or 4)
-
-
-def warn_of_one_bucket(work: Work) -> None:
-    """Say which definitions are not shared out, and why."""
-    for name, reason in work.recipe.split.reasons.items():
-        warnings.warn(
-            f"`{name}` is detected in one bucket, since {reason}; a parameter that all its events have would spread it",
-            OneBucketWarning,
-            stacklevel=3,
-        )

@@ -17,11 +17,19 @@ from penstock.events.files import event_files
 from penstock.events.mapping import Columns
 from penstock.events.parquetfile import ParquetPieces
 from penstock.events.table import EventTable
-from penstock.spark.batch import default_buckets, found_in, warn_of_one_bucket
 from penstock.spark.failures import raise_ours
+from penstock.spark.moving import default_buckets, found_in
 from penstock.spark.options import TableOptions
 from penstock.spark.packing import ROWS, read_rows
-from penstock.spark.planning import Patterns, common_options, mapping_of, patterns_of, plans_of, work_of
+from penstock.spark.planning import (
+    Patterns,
+    common_options,
+    mapping_of,
+    patterns_of,
+    plans_of,
+    warn_of_one_bucket,
+    work_of,
+)
 from penstock.spark.settling import NamePacker
 from penstock.spark.work import Work
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -28,6 +29,10 @@ Patterns = Given | Sequence[Given] | Mapping[str, Given]
 """A pattern or its text, several of them, or several by the names that bare ones get."""
 _OF_PLANS = ("context", "restart", "zone", "carry", "limits", "incomplete")
 _OF_COLUMNS = ("zone", "time_unit", "clock_error")
+
+
+class OneBucketWarning(UserWarning):
+    """A pattern cannot be shared out, so that one worker detects all of it."""
 
 
 def patterns_of(given: Patterns) -> tuple[Pattern, ...]:
@@ -168,3 +173,13 @@ def work_of(
 def _union(some: Sequence[frozenset[str] | None]) -> frozenset[str] | None:
     """All that any wants; None is everything."""
     return None if None in some else frozenset[str]().union(*(one for one in some if one is not None))
+
+
+def warn_of_one_bucket(work: Work) -> None:
+    """Say which definitions are not shared out, and why."""
+    for name, reason in work.recipe.split.reasons.items():
+        warnings.warn(
+            f"`{name}` is detected in one bucket, since {reason}; a parameter that all its events have would spread it",
+            OneBucketWarning,
+            stacklevel=3,
+        )

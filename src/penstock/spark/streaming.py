@@ -20,12 +20,19 @@ from penstock.errors import PenstockError, StateError
 from penstock.events.arrow import from_arrow
 from penstock.ordering.policies import Policy, delay, guaranteed, parse_policy
 from penstock.ordering.stage import MOST_HELD
-from penstock.spark.batch import warn_of_one_bucket
 from penstock.spark.columns import needed_columns, quoted
 from penstock.spark.failures import WorkerError, raise_ours, telling
 from penstock.spark.flow import FOUND, KEYED, Flow, packed_results, unpacked_results
 from penstock.spark.options import StreamOptions
-from penstock.spark.planning import Patterns, common_options, mapping_of, patterns_of, plans_of, work_of
+from penstock.spark.planning import (
+    Patterns,
+    common_options,
+    mapping_of,
+    patterns_of,
+    plans_of,
+    warn_of_one_bucket,
+    work_of,
+)
 from penstock.spark.schema import result_schema
 from penstock.spark.state import Pages
 

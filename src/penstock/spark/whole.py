@@ -25,9 +25,9 @@ from penstock.events.files import event_files, read_events
 from penstock.events.mapping import Columns
 from penstock.events.order import ordered
 from penstock.events.table import EventTable
-from penstock.spark.batch import default_buckets, packed, settled
 from penstock.spark.failures import raise_ours, telling
 from penstock.spark.files import pieces_of, scan_of
+from penstock.spark.moving import default_buckets, packed, settled
 from penstock.spark.packing import PACKED, PROGRESS, ROWS, Packer, Progress
 from penstock.spark.planning import work_of
 from penstock.spark.work import COMPOSITES, DROPPED, INCOMPLETE, Work
