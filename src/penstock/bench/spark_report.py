@@ -16,7 +16,7 @@ def sections(measurements: list[Measurement]) -> Iterator[Section]:
     >>> more = {"cores": 1, "moved": 5_000_000}
     >>> both = [Measurement("spark", Stream("main", 10, 1), "Q1", way, 2.0, more=more) for way in (OURS[0], WINDOWS)]
     >>> [section.rows for section in sections(both)][1]
-    (('main, 10 events, 1 keys', 'Q1', '', '', '1.00', '', ''),)
+    (('main, 10 events, 1 keys', 'Q1', '', '1.00', '', ''),)
     """
     for cores in dict.fromkeys(one.more["cores"] for one in measurements):
         here = [one for one in measurements if one.more["cores"] == cores]
