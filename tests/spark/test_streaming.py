@@ -77,6 +77,57 @@ def test_what_was_changed_is_told_or_refused(spark: SparkSession, tmp_path: Path
         stream.run()
 
 
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("Other := [C(k = $k)] ; [D(k = $k)]", "has runs of `Pair`, `Silent` that this query would leave"),
+        ("Alone := [A]\nPair := [A(v = $v)] ; [B(v = $v)]", "`Pair` is shared out by k, and now by v"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::penstock.spark.OneBucketWarning")
+def test_the_checkpoint_of_other_patterns_is_refused_and_nothing_is_lost(
+    spark: SparkSession, tmp_path: Path, other: str, message: str
+) -> None:
+    stream = Stream(spark, tmp_path, BOTH)
+    stream.put([event("A", 1), event("N", 2)])
+    stream.run()
+    stream.put([event("B", 5), event("N", 6)])
+    with pytest.raises(ps.StateError, match=message):
+        Stream(spark, tmp_path, other).run()
+    stream.run()
+    assert stream.ids() == [["A1xs", "B5xs"]]
+
+
+def test_runs_of_patterns_that_are_gone_are_let_go_if_that_is_wanted(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path, BOTH, status=True)
+    stream.put([event("A", 1), event("N", 2)])
+    stream.run()
+    stream.put([event("C", 5), event("D", 6), event("N", 7)])
+    other = Stream(spark, tmp_path, "Other := [C(k = $k)] ; [D(k = $k)]", status=True, changed="restart")
+    other.run()
+    told = [row for row in other.rows() if row["type"] in ("penstock.changed", "Other")]
+    assert sorted((row["kind"], row["reason"]) for row in told if row["kind"] == "status") == [
+        ("status", "`Pair`, `Silent` is gone")
+    ]
+    assert [row["type"] for row in told if row["kind"] == "composite"] == ["Other"]
+
+
+def test_the_checkpoint_of_another_program_is_refused_and_nothing_is_lost(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path, PAIR)
+    counted = stream.events().groupBy("k").count()
+    writer = counted.writeStream.format("noop").outputMode("update").trigger(availableNow=True)
+    writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    stream.put([event("A", 1), event("B", 2), event("N", 3)])
+    writer.start().awaitTermination()
+    stream.put([event("A", 4), event("N", 5)])
+    with pytest.raises(ps.StateError, match="checkpoint is of another query"):
+        stream.run()
+    writer.start().awaitTermination()
+    (tmp_path / "checkpoint").rename(tmp_path / "its own")
+    stream.run()
+    assert stream.ids() == [["A1xs", "B2xs"]]
+
+
 def test_a_record_that_is_no_event_stops_the_stream_and_nothing_is_lost_when_it_is_repaired(
     spark: SparkSession, tmp_path: Path
 ) -> None:

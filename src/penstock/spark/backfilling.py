@@ -19,9 +19,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from penstock.errors import PenstockError
 from penstock.spark.failures import telling
 from penstock.spark.flow import Flow, packed_results, unpacked_results
+from penstock.spark.groups import KEYED
 from penstock.spark.options import StreamOptions
 from penstock.spark.planning import Patterns, warn_of_one_bucket
-from penstock.spark.streaming import flow_of, packed_by
+from penstock.spark.streaming import chosen_by, flow_of
 
 LEFT = pa.schema([("key", pa.string()), ("name", pa.string()), ("body", pa.binary())])
 """What buckets leave: pages by name, and what they found, under no name."""
@@ -60,7 +61,9 @@ def backfill(df: DataFrame, pattern: Patterns, **options: Unpack[StreamOptions])
         raise PenstockError("history is a table, and this DataFrame is a stream", hint="read it with spark.read")
     flow = flow_of(df, pattern, **options)
     warn_of_one_bucket(flow.work)
-    moved = packed_by(df, flow).repartitionById(flow.work.recipe.total, f.col("bucket"))
+    chosen, reading = chosen_by(df, flow)
+    packed = chosen.mapInArrow(telling(reading.pack), from_arrow_schema(KEYED))
+    moved = packed.repartitionById(flow.work.recipe.total, f.col("bucket"))
     left = moved.mapInArrow(telling(_Buckets(flow, time.time_ns() // 1000)), from_arrow_schema(LEFT)).persist()
     found = left.where(f.col("name") == "").select(f.col("body").alias("blob"))
     composites = found.mapInArrow(unpacked_results, from_arrow_schema(flow.work.schema))

@@ -23,7 +23,8 @@ from penstock.events.table import EventTable
 from penstock.ordering.policies import BestEffort, Policy
 from penstock.ordering.stage import MOST_HELD, Late, Ordering
 from penstock.spark.beside import COMPOSITE, INCOMPLETE, changed_rows, late_rows, skipped_rows, status_rows
-from penstock.spark.packing import EVENTS, PACKED, ROWS, Packer, Recipe, Rows, check_ids, packed_rows
+from penstock.spark.groups import CALL, KEY, KEYED, check_groups
+from penstock.spark.packing import EVENTS, ROWS, Packer, Recipe, Rows, check_ids, packed_rows
 from penstock.spark.schema import TAGS, fitted
 from penstock.spark.split import Group
 from penstock.spark.state import Prefixed
@@ -37,8 +38,6 @@ FINISH = "penstock.finish"
 """The type of events that say that the input is over, and when it ends."""
 SHOWN, FINISHED, SKIPPED = "shown", "finished", "skipped"
 """Blobs that say how far sources are, that the input is over, and of records that are no events."""
-KEYED = pa.schema([pa.field("key", pa.string()), *PACKED])
-"""The rows that cross Spark: what `packing.PACKED` says, and the name of the bucket."""
 FOUND = pa.schema([("blob", pa.binary())])
 """The rows that a bucket gives."""
 REMEMBERED = 10_000
@@ -84,6 +83,18 @@ class Flow:
         for table in gathered(batches, ROWS):
             yield _keyed(packer.pack(table), keys)
         yield _keyed(packer.finish(), keys)
+
+    def pack_batch(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same, with a call for what says which groups there are."""
+        yield CALL
+        yield from self.pack(batches)
+
+    def check(self, store: MutableMapping[str, bytes]) -> Iterator[pa.Table]:
+        """Refuses a checkpoint with groups that are not those of this flow, or tells that they are gone."""
+        groups = [group.names for group in self.work.recipe.split.groups]
+        gone = check_groups(groups, store, restarts=self.restarts)
+        if gone and self.status:
+            yield from self._told(changed_rows(KEY, gone))
 
     def advance(
         self, bucket: int, rows: Iterable[tuple[str, bytes]], arrival: int, store: MutableMapping[str, bytes]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Unpack
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
@@ -22,7 +23,8 @@ from penstock.ordering.policies import Policy, delay, guaranteed, parse_policy
 from penstock.ordering.stage import MOST_HELD
 from penstock.spark.columns import needed_columns, quoted
 from penstock.spark.failures import WorkerError, raise_ours, telling
-from penstock.spark.flow import FOUND, KEYED, Flow, packed_results, unpacked_results
+from penstock.spark.flow import FOUND, Flow, packed_results, unpacked_results
+from penstock.spark.groups import KEY, KEYED
 from penstock.spark.options import StreamOptions
 from penstock.spark.planning import (
     Patterns,
@@ -70,15 +72,18 @@ class Processor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
         """All rows of a bucket in a micro-batch."""
-        there = list(rows)
-        given = ((row.kind, row.blob) for row in there)
-        arrival = int(there[0][ARRIVAL].timestamp() * 1_000_000)
         try:
-            tables = self._flow.advance(self._numbers[key[0]], given, arrival, Pages(self._pages))
-            for blob in packed_results(tables):
+            for blob in packed_results(self._advanced(key[0], list(rows), Pages(self._pages))):
                 yield Row(blob=blob)
         except PenstockError as error:
             raise WorkerError(error) from None
+
+    def _advanced(self, key: str, rows: list[Row], pages: Pages) -> Iterator[pa.Table]:
+        if key == KEY:
+            return self._flow.check(pages)
+        given = ((row.kind, row.blob) for row in rows)
+        arrival = int(rows[0][ARRIVAL].timestamp() * 1_000_000)
+        return self._flow.advance(self._numbers[key], given, arrival, pages)
 
 
 def detect_stream(
@@ -147,17 +152,18 @@ def _is_detected(df: DataFrame) -> bool:
     return plan is not None and f"{unpacked_results.__name__}(" in plan.queryExecution().logical().toString()
 
 
-def packed_by(events: DataFrame, flow: Flow) -> DataFrame:
-    """The events of a DataFrame in blobs for the buckets of a flow; columns that nobody needs are left behind."""
+def chosen_by(events: DataFrame, flow: Flow) -> tuple[DataFrame, Flow]:
+    """The columns of a DataFrame that a flow needs, and the flow over these."""
     names = needed_columns(events.schema, flow.work.recipe)
     reading = replace(flow, work=flow.work.reading(len(names) < len(events.columns)))
-    chosen = events.select([quoted(name) for name in names])
-    return chosen.mapInArrow(telling(reading.pack), from_arrow_schema(KEYED))
+    return events.select([quoted(name) for name in names]), reading
 
 
 def streamed(events: DataFrame, flow: Flow, initial: DataFrame | None = None) -> DataFrame:
     """What a flow finds in a streaming DataFrame; ``initial`` has the pages of buckets to begin with."""
-    packed = packed_by(events, flow).withColumn(ARRIVAL, f.current_timestamp())
+    chosen, reading = chosen_by(events, flow)
+    packed = chosen.mapInArrow(telling(reading.pack_batch), from_arrow_schema(KEYED))
+    packed = packed.withColumn(ARRIVAL, f.current_timestamp())
     found = packed.groupBy("key").transformWithState(
         Processor(flow), from_arrow_schema(FOUND), "append", "none",
         initialState=None if initial is None else initial.groupBy("key"),
