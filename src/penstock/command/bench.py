@@ -37,6 +37,16 @@ class SparkPart(StrEnum):
 
     TABLES = "tables"
     STREAMS = "streams"
+    DELAYS = "delays"
+
+
+class StreamWay(StrEnum):
+    """Which ways over streams, on Spark."""
+
+    PENSTOCK = "penstock"
+    NATIVE = "native"
+    BY_KEY = "by-key"
+    SMALL = "small"
 
 
 class QueryName(StrEnum):
@@ -230,7 +240,10 @@ def spark(
     stream: Annotated[list[Kind] | None, _choice(None, "Only this kind of table; else dense.")] = None,
     query: Annotated[list[SparkQuery] | None, _choice(None, "Only this query; else all.")] = None,
     cores: Annotated[list[int] | None, _choice("N", "Processors that Spark uses; else 1 and 2.", min=1)] = None,
-    part: Annotated[list[SparkPart] | None, _choice(None, "Only this; else tables and streams.")] = None,
+    part: Annotated[list[SparkPart] | None, _choice(None, "Only this; else tables, streams and delays.")] = None,
+    batch: Annotated[int | None, _choice("N", "Events of a micro-batch; else an eighth of all.", min=1)] = None,
+    way: Annotated[list[StreamWay] | None, _choice(None, "Only this way over streams; else all.")] = None,
+    files: Annotated[int, typer.Option(min=1, metavar="N", help="Files whose delays are measured.")] = 50,
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="The best of so many counts.")] = 2,
     data: Annotated[Path | None, _writing("FOLDER", "Keep the generated files there; else they go.")] = None,
     as_json: Annotated[Path | None, _writing("FILE", "The raw numbers.", "--json")] = None,
@@ -239,11 +252,16 @@ def spark(
     """Measure detection over tables on Spark beside window functions by hand, Spark's own sort, and one process.
 
     All read the same Parquet files and find the same number of matches, which is checked. Then detection over streams,
-    with as many runs waiting as there are keys, beside a native aggregation and beside a stateful processor by hand.
+    with as many runs waiting as there are keys, beside a native aggregation and beside a stateful processor by hand. In
+    the end, how long a composite takes through small micro-batches.
 
     [bold]A minute or two:[/]
 
     penstock bench spark --events 1000000 --keys 10000 --query Q1 --cores 2
+
+    [bold]Whether a worker's memory grows over 50 million events:[/]
+
+    penstock bench spark --part streams --way penstock --events 50000000 --batch 1000000 --keys 10000
 
     [bold]Exit status:[/] 0; 1 if two ways found different matches or something is missing, 2 for bad options.
     """
@@ -261,6 +279,9 @@ def spark(
                 queries=tuple(query or ()),
                 cores=tuple(cores or (1, 2)),
                 parts=tuple(part or SparkPart),
+                batch=batch,
+                ways=tuple(way or StreamWay),
+                files=files,
                 rounds=rounds,
                 data=data,
                 json=as_json,

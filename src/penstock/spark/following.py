@@ -1,4 +1,4 @@
-"""What benchmarks ask of streams on Spark: how long micro-batches take, what they write, and workers' memory."""
+"""What benchmarks ask of streams on Spark: how long micro-batches and results take, what they write, and memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,12 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle, TimerValues
 
+from penstock.errors import PenstockError
+
 _SAMPLE = 0.25
 """So many seconds pass between two looks at workers' memory."""
+_LONGEST = 120.0
+"""So many seconds are waited for what a file leads to."""
 
 
 @dataclass
@@ -58,6 +64,43 @@ def followed(session: SparkSession, folder: Path, make: Callable[[DataFrame], Da
             written = sum(_written(one.json) for one in progress.stateOperators)
             found.batches.append((progress.numInputRows, progress.durationMs["triggerExecution"] / 1e3, written))
     return found
+
+
+def delays(
+    session: SparkSession,
+    folder: Path,
+    make: Callable[[DataFrame], DataFrame],
+    write: Callable[[int], None],
+    count: int,
+) -> list[float]:
+    """How long it takes from each file of a folder, of so many, until a row with its number as ``k`` is seen here."""
+    write(0)
+    events = session.readStream.schema(session.read.parquet(str(folder)).schema).parquet(str(folder))
+    seen: dict[int, float] = {}
+    waits = threading.Condition()
+
+    def note(found: DataFrame, _: int) -> None:
+        keys = [row[0] for row in found.select("k").distinct().where(f.col("k").between(0, count)).collect()]
+        with waits:
+            seen.update(dict.fromkeys(keys, time.perf_counter()))
+            waits.notify_all()
+
+    taken = []
+    with tempfile.TemporaryDirectory() as checkpoint:
+        begins = time.perf_counter()
+        query = make(events).writeStream.foreachBatch(note).option("checkpointLocation", checkpoint).start()
+        try:
+            for number in range(count):
+                if number:
+                    begins = time.perf_counter()
+                    write(number)
+                with waits:
+                    if not waits.wait_for(partial(seen.__contains__, number), _LONGEST):
+                        raise PenstockError(f"what file {number} leads to was not seen", hint="see what the query says")
+                taken.append(seen[number] - begins)
+        finally:
+            query.stop()
+    return taken
 
 
 def _written(operator: str) -> int:
