@@ -57,7 +57,7 @@ def detect(
         buckets: How many shares the events are divided into. Results do not depend on it. Two for each processor
             unless it is given; of a stream 16, and there it cannot change once the stream has begun.
         unique: Whether it is known that no two events of a table have the same source and id. Then none is looked
-            for, which saves moving events twice. Events whose ids are made are never looked at for this.
+            for, which saves a comparison of their hashes. Events whose ids are made are never looked at for this.
         policy: Of a stream, when an event may be consumed: ``penstock.guaranteed()`` unless another is given.
             ``"watermark"`` is ``penstock.delay`` by as long as the DataFrame's watermark says.
         sources: Of a stream, those that are waited for from the beginning; others are found by their events.

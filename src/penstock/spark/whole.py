@@ -76,9 +76,9 @@ class Whole:
         work = work.ending(until)
         self.warn(work)
         numbers, scan = scan_of(self.session, files, work)
-        results = self._results(
-            settled(numbers, replace(scan, by_name=True), work) if work.settles else packed(numbers, scan), work
-        )
+        by_name = replace(scan, by_name=True)
+        blobs = settled(numbers, by_name, work) if work.settles else packed(numbers, scan)
+        results = self._results(blobs, work)
         told = results.told()
         composites = results.composites(plan, work.blank, told.repeated)
         return FoundInFiles(composites, (), frozenset(told.types))
