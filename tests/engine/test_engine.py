@@ -69,6 +69,45 @@ def test_a_definition_with_as_many_sets_as_it_may_have(count: int) -> None:
             ps.parse(pattern)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "what"),
+    [
+        (" | ".join(f"([A], [T{n}]){{T{n} = 1 s}}" for n in range(63)), "63 timers"),
+        (" | ".join(f"([A] within {n} s)" for n in range(1, 64)), "63 limits"),
+        (" ".join(f"x{n}: [A]" for n in range(63)), "63 labels"),
+        ("[A] (" + " || ".join(" ".join(f"x{n}{side}: [A]" for n in range(32)) for side in "ab") + ")", "64 labels"),
+    ],
+)
+def test_what_a_definition_has_too_much_of_is_said_with_its_place_and_a_way_out(pattern: str, what: str) -> None:
+    with pytest.raises(ps.PatternError, match=f"one definition has {what}; at most 62") as caught:
+        ps.parse(f"Small := [A]\n{pattern}")
+    assert "line 2, column 1" in str(caught.value)
+    assert caught.value.hint == "give a name to a part of it and use that"
+
+
+def test_a_definition_may_have_any_number_of_conditions() -> None:
+    events = [{"type": "A", "id": str(n), "time": n} for n in range(100)]
+    all_hold = " ; ".join(f"([A] where {n} = {n})" for n in range(100))
+    one_does_not = " ; ".join(f"([A] where {n} <> 80)" for n in range(100))
+    assert len(ps.detect(events, all_hold, carry="none")) == 1
+    assert len(ps.detect(events, one_does_not, carry="none")) == 0
+
+
+def test_conditions_that_decide_together_what_follows_are_limited() -> None:
+    events = [{"type": "A", "id": str(n), "time": n} for n in range(3)]
+    for count in (10, 11):
+        pattern = "[A]"
+        for number in range(count):
+            pattern = f"({pattern} where {number} = {number}) [B]?"
+        if count == 10:
+            assert len(ps.detect(events, pattern)) == 3
+        else:
+            with pytest.raises(ps.PatternError, match="11 `where` conditions decide what follows one atom") as caught:
+                ps.parse(pattern)
+            assert "line 1, column 1" in str(caught.value)
+            assert caught.value.hint == "join conditions with AND, or give a name to a part of it and use that"
+
+
 def test_many_instances_are_done_at_one_instant() -> None:
     count = 50_000
     keys = np.arange(count)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.automaton.program import Program
+from penstock.checks.sizes import labels_of
 from penstock.engine import memory as m
 from penstock.engine import vm
 from penstock.engine.by_key import Keyed
@@ -53,7 +54,7 @@ class DefinitionEngine:
     def __init__(self, program: Program, defined: frozenset[str], choice: Choice, pool: Pool) -> None:
         self.program = program
         self.zone = choice.zone
-        self.code = Code(_labels(program), list(program.parameters))
+        self.code = Code(labels_of(program), list(program.parameters))
         self.detection = Detection(program, program.parameters, self.code, choice.restart, choice.zone)
         self.detections = self.detection.all()
         self.members = [Membership(one.program.sets, defined, choice.zone) for one in self.detections]
@@ -258,11 +259,3 @@ def _ranks(keys: Keys) -> Ints:
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
     return ranks
-
-
-def _labels(program: Program) -> list[str]:
-    found = dict.fromkeys(program.labels)
-    for sides in program.sides:
-        for side in sides:
-            found |= dict.fromkeys(_labels(side))
-    return list(found)

@@ -12,7 +12,7 @@ import numpy as np
 from penstock.algebra.conditions import And, Attribute, Comparison, Parameter
 from penstock.algebra.expressions import After, AtClock, AtInstant
 from penstock.automaton.program import Alternative, Option, Position, Program
-from penstock.checks.sizes import MAX_BITS
+from penstock.checks.sizes import MAX_BITS, MAX_GUARDS, guards_of
 from penstock.engine import memory as m
 from penstock.engine.code import Code
 from penstock.errors import PatternError
@@ -104,7 +104,9 @@ class Tables:
         set_code = [code.compile(r) if (r := self.residual(one.filter)) else (-1, -1) for one in program.sets]
         side_count = sum(len(sides) for sides in program.sides)
         set_code += [(-1, -1)] * side_count
-        guard_code = [code.compile(condition) for condition in program.conditions]
+        conditions = [code.compile(condition) for condition in program.conditions]
+        asked = [_asked(alternatives) for alternatives in program.follow]
+        first_guards = np.cumsum([0, *map(len, asked)])
         select_code = [code.compile(one.value) for one in program.selected]
         states = list(self.states)
         options = [option for some, _ in states for option in some]
@@ -130,7 +132,7 @@ class Tables:
             m.SET_CODE: np.array(set_code, np.int64),
             m.START_STATES: starts,
             m.STATE_TABLE: table,
-            m.GUARD_CODE: np.array(guard_code, np.int64),
+            m.GUARD_CODE: np.array([conditions[guard] for some in asked for guard in some], np.int64),
             m.TIMER_KIND: [KINDS[type(timer.spec)] for timer in program.timers],
             m.TIMER_VALUE: [timer.spec.microseconds for timer in program.timers],
             m.TIMER_ORDER: [timer.order for timer in program.timers],
@@ -171,7 +173,8 @@ class Tables:
             m.POSITION_WAITING: waiting,
             m.POSITION_FIRST: last[:-1],
             m.POSITION_LAST: last[1:],
-            m.POSITION_GUARDS: [_union(max(end, 0) | guards for end, guards, _ in one) for one in follow],
+            m.POSITION_GUARDS: [len(some) for some in asked],
+            m.POSITION_FIRST_GUARD: first_guards[:-1],
         }
         option_rows |= self.plain_options(options, position_rows, follow, state_rows[m.STATE_HEARS])
         alternative_rows: dict[int, Any] = {
@@ -239,17 +242,26 @@ class Tables:
         return self.label_mask(position) | _mask(position.written) | (_mask(position.scope) if started else 0)
 
     def alternatives(self, alternatives: tuple[Alternative, ...]) -> list[tuple[int, int, list[int]]]:
-        """End (a mask of guards, -1 for none), guards and the states for each combination of their truths."""
+        """End (a mask of guards, -1 for none), guards and the states for each combination of their truths.
+
+        A guard is a bit by its place among those that are asked where these alternatives follow.
+        """
         found = []
+        bits = {guard: bit for bit, guard in enumerate(_asked(alternatives))}
+        if len(bits) > MAX_BITS:
+            raise PatternError(f"{len(bits)} `where` conditions end at one atom; at most {MAX_BITS} can")
         for one in alternatives:
-            guards = sorted({guard for option in one.options for guard in option.guards})
-            if len(guards) > 10:
-                raise PatternError("too many `where` conditions end at one atom")
+            guards = guards_of(one)
+            if len(guards) > MAX_GUARDS:
+                raise PatternError(
+                    f"{len(guards)} `where` conditions decide what follows one atom; at most {MAX_GUARDS} can"
+                )
             states = []
             for truths in product((False, True), repeat=len(guards)):
                 true = {guard for guard, truth in zip(reversed(guards), truths, strict=True) if truth}
                 states.append(self.state(_remaining(one.options, true)))
-            found.append((-1 if one.end is None else _mask(one.end), _mask(guards), states))
+            end = -1 if one.end is None else _mask(bits[guard] for guard in one.end)
+            found.append((end, _mask(bits[guard] for guard in guards), states))
         return found
 
     def distinct_runs(self, states: list[tuple[tuple[Option, ...], bool]]) -> bool:
@@ -282,6 +294,11 @@ class Tables:
 
 
 KINDS = {After: RELATIVE, AtClock: CLOCK, AtInstant: INSTANT}
+
+
+def _asked(alternatives: tuple[Alternative, ...]) -> list[int]:
+    """The guards that some alternatives ask, those of their ends included."""
+    return sorted({guard for one in alternatives for guard in (*guards_of(one), *(one.end or ()))})
 
 
 def _remaining(options: tuple[Option, ...], true: set[int]) -> tuple[Option, ...]:

@@ -184,12 +184,10 @@ def move(run, option, lo, hi, head, remaining, instance, place, L, M, X):
         arrive(run, row, waiting, hi, span, began, head, remaining, base, instance, started, L, M, X)
         return
     truths = 0
-    asked = L[m.POSITIONS][row + m.POSITION_GUARDS]
-    guard = 0
-    while asked >> guard:
-        if (asked >> guard) & 1 and holds(m.GUARD_CODE, guard, 0, head, instance, L, M, X):
+    first_guard = L[m.POSITIONS][row + m.POSITION_FIRST_GUARD]
+    for guard in range(L[m.POSITIONS][row + m.POSITION_GUARDS]):
+        if holds(m.GUARD_CODE, first_guard + guard, 0, head, instance, L, M, X):
             truths |= 1 << guard
-        guard += 1
     for one in range(L[m.POSITIONS][row + m.POSITION_FIRST], L[m.POSITIONS][row + m.POSITION_LAST]):
         end = L[m.ALTERNATIVES][one * m.ALTERNATIVE_WIDTH + m.ALTERNATIVE_END]
         if end >= 0 and end & truths == end:
