@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from lark import Lark
@@ -19,6 +19,7 @@ from penstock.languages.core.tokens import Contexts
 
 MAX_LENGTH = 200_000
 MAX_DEPTH = 100
+_REMEMBERED = 64
 
 
 @cache
@@ -35,8 +36,11 @@ def _grammar() -> Lark:
     )
 
 
+@lru_cache(_REMEMBERED)
 def parse_syntax(text: str, name: str | None = None) -> Pattern:
     """The pattern that a text says, not yet checked for meaning. ``name``: what errors call the text.
+
+    The last few are remembered: where a state is opened again and again, its pattern is the same each time.
 
     >>> parse_syntax("let Entry = Door, Badge\\nMet := [Entry] ; [Board]").definitions[0].name
     'Met'
