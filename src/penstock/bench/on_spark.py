@@ -75,9 +75,11 @@ class Place:
 def window_functions(query: Query) -> str:
     """A query by hand: one sort for each key, backwards, so that the next event of a type is the last one seen.
 
+    It gives what a composite says: its key, the ids and times of its events, and when a timer fired.
+
     >>> from penstock.bench.queries import QUERIES
     >>> window_functions(QUERIES["Q1"]).splitlines()[0]
-    'SELECT id, time, next_B.id AS id_1, next_B.time AS time_1 FROM ('
+    'SELECT k, id, time, next_B.id AS id_1, next_B.time AS time_1 FROM ('
     """
     absence = query.shape == Shape.ABSENCE
     inner = f"SELECT type, id, time, k FROM events WHERE type IN ({_listed(query)})"
@@ -87,11 +89,12 @@ def window_functions(query: Query) -> str:
     if absence:
         end = f"time + {query.window} <= (SELECT max(time) FROM events)"
         late = f"(next_{second} IS NULL OR next_{second}.time - time > {query.window})"
-        return f"SELECT id, time FROM (\n{inner}\n) WHERE type = '{first}' AND {late} AND {end}"
+        columns = f"k, id, time, time + {query.window} AS at"
+        return f"SELECT {columns} FROM (\n{inner}\n) WHERE type = '{first}' AND {late} AND {end}"
     paths = [".".join(f"next_{type}" for type in query.types[1 : place + 1]) for place in range(1, len(query.types))]
     columns = ", ".join(f"{path}.id AS id_{n}, {path}.time AS time_{n}" for n, path in enumerate(paths, 1))
     found = f"type = '{first}' AND {paths[-1]}.time - time <= {query.window}"
-    return f"SELECT id, time, {columns} FROM (\n{inner}\n) WHERE {found}"
+    return f"SELECT k, id, time, {columns} FROM (\n{inner}\n) WHERE {found}"
 
 
 def _with_next(query: Query, place: int, inner: str) -> str:
