@@ -42,7 +42,7 @@ class Difference:
 def random_trial(seed: str, context: Using | None = None) -> Trial:
     """The trial of a seed; it has only options that the engine knows."""
     pick = Random(seed).choice  # noqa: S311
-    pattern, events = meaningful_pattern(pick), tuple(trace(pick))
+    pattern, events = meaningful_pattern(pick, sides=pick([1, 1, 2])), tuple(trace(pick))
     options = supported(choices(pick, context))
     if pick(range(3)) == 0:
         options["until"] = pick(range(1, 16)) * SECOND

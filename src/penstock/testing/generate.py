@@ -36,7 +36,8 @@ class Around:
     """What stands around a part of a pattern that is being made.
 
     ``starting``: what it begins with can start the pattern. ``full``: it must not match nothing. ``known`` are
-    the labels that can be read, each with whether it is one event; it grows as parts are made.
+    the labels that can be read, each with whether it is one event; it grows as parts are made. ``sides`` is how deep
+    the sides of a ``||`` may be.
     """
 
     parameter: bool
@@ -47,6 +48,7 @@ class Around:
     repeated: bool = False
     timers: tuple[str, ...] = ()
     known: dict[str, bool] = field(default_factory=dict)
+    sides: int = 1
 
     def fresh(self, prefix: str) -> str:
         """A name that was not used before."""
@@ -54,7 +56,7 @@ class Around:
         return f"{prefix}{len(self.numbers)}"
 
 
-def meaningful_pattern(pick: Pick, most: int = 2, parameter: bool | None = None) -> Pattern:
+def meaningful_pattern(pick: Pick, most: int = 2, parameter: bool | None = None, sides: int = 1) -> Pattern:
     """A pattern that passes the checks: one or two definitions, with or without the parameter ``$k``.
 
     >>> from random import Random
@@ -66,7 +68,7 @@ def meaningful_pattern(pick: Pick, most: int = 2, parameter: bool | None = None)
     shared: list[int] = []
     for name in pick([(BARE,), (BARE,), ("Met", BARE), ("Met", "Long")][: most * 2]):
         with_parameter = pick(range(3)) == 0 if parameter is None else parameter
-        around = Around(with_parameter, tuple(item.name for item in items), shared)
+        around = Around(with_parameter, tuple(item.name for item in items), shared, sides=sides)
         body = _part(pick, around, depth=3)
         if pick(range(4)) == 0:
             value = _read(pick, around) or c.Literal(1)
@@ -163,7 +165,7 @@ def _both(pick: Pick, around: Around, depth: int) -> x.Expression:
     sides = []
     for _ in range(pick([2, 2, 3])):
         here = replace(around, timers=(), known={}, full=True)
-        sides.append(_part(pick, here, min(depth, pick([1, 1, 2]))))
+        sides.append(_part(pick, here, min(depth, around.sides)))
         around.known.update(here.known)
     return x.Parallel(tuple(sides))
 
