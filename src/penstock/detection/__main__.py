@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from penstock.detection.prepare import prepare
+from penstock.detection.prepare import compile_all
 from penstock.engine.compiled import ANNOUNCEMENT, is_compiled
 
 if not is_compiled():
     sys.stderr.write(f"{ANNOUNCEMENT}\n")
-prepare()
+compile_all()

@@ -177,7 +177,8 @@ def _names(field: str, located: list[Located], count: int) -> pa.Array:
         return spelled(columns[0], located[0][2])
     pieces = zip(columns, located, strict=True)
     return taken_texts(
-        [(one.dictionary, np.asarray(one.indices)[rows], where) for one, (_, where, rows) in pieces], count
+        [(one.dictionary, np.asarray(one.indices)[rows].astype(np.int64), where) for one, (_, where, rows) in pieces],
+        count,
     )
 
 

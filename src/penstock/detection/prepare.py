@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 
+from penstock.checks.check import parse
 from penstock.detection.detector import Detector
-from penstock.events.table import make_table
+from penstock.detection.local import detect_all
+from penstock.detection.plan import plan_of
+from penstock.engine.engine import Engine
+from penstock.engine.memory import CONTEXTS
+from penstock.events.table import EventTable, make_table
 
 _PATTERN = "First := [A(k = $k)] ; [B(k = $k)]\n[First(k = $k)] ; [B(k = $k)]"
+_PAIR = "[A(k = $k)] ; [B(k = $k)]"
+_MANY = 1 << 13
+"""Instances enough for all that grows to do so."""
 
 
 def prepare() -> None:
-    """Compiles what orders events and detects, or reads it from disk, by a detection that uses all of it.
+    """Compiles what orders events and detects, or reads it from disk, by detections that use what most do.
 
     >>> prepare()
     """
     for key in ("x", 1):
         detector = Detector(_PATTERN)
         for first in (3, 0):
-            count = range(first, first + 3)
-            fields = {"type": ["A", "B", "B"], "source": ["s", "t", "s"], "id": [str(n) for n in count]}
-            table = make_table(fields | {"lo": [*count], "hi": [*count]}, {"k": pa.array([key for _ in count])})
-            detector.feed(table, arrival=first)
+            detector.feed(_events("ABB", range(first, first + 3), [key] * 3, ["s", "t", "s"]), arrival=first)
         detector.finish()
+
+
+def compile_all() -> None:
+    """Compiles what some detections use, too, so that none of them has to."""
+    prepare()
+    keys = [*range(_MANY), *range(_MANY)]
+    table = _events("A" * _MANY + "B" * _MANY, range(2 * _MANY), keys, ["s"] * len(keys))
+    for context in CONTEXTS:
+        detect_all(table, plan_of(parse(_PAIR), context=context))
+    engine = Engine(parse(_PAIR))
+    engine.feed(table.slice(0, _MANY), _MANY)
+    engine.compact(0)
+    detector = Detector(_PAIR)
+    for start in range(0, len(table), _MANY // 2):
+        detector.feed(table.slice(start, _MANY // 2), arrival=start)
+        detector = Detector.restore(detector.snapshot())
+    detector.finish()
+
+
+def _events(types: str, count: range, keys: Iterable[str | int], sources: list[str]) -> EventTable:
+    stamps = [*count]
+    fields = {"type": [*types], "source": sources, "id": [str(number) for number in count], "lo": stamps, "hi": stamps}
+    return make_table(fields, {"k": pa.array(keys)})

@@ -112,7 +112,10 @@ def flat(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Where each text begins and ends, and the bytes of all."""
     _, offsets, data = texts.buffers()
     bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1] if offsets else _NO_BOUNDS
-    return bounds, np.frombuffer(data, np.uint8) if data else _NO_BYTES
+    letters = np.frombuffer(data, np.uint8) if data else _NO_BYTES
+    for array in (bounds, letters):  # Arrow lets some be written, for which code would be compiled again
+        array.flags.writeable = False
+    return bounds, letters
 
 
 def taken_texts(pieces: Sequence[tuple[pa.Array, Ints, Ints]], count: int) -> pa.Array:
@@ -145,7 +148,7 @@ def spelled(names: pa.DictionaryArray, rows: Ints) -> pa.Array:
     room = len(rows) * int(np.diff(bounds).max(initial=0))
     codes = np.asarray(names.indices)
     if room > np.iinfo(np.int32).max:
-        return taken_texts([(names.dictionary, codes[rows], np.arange(len(rows)))], len(rows))
+        return taken_texts([(names.dictionary, codes[rows].astype(np.int64), np.arange(len(rows)))], len(rows))
     ends, data = np.empty(len(rows) + 1, np.int32), np.empty(room + WORD, np.uint8)
     total = spell(rows, codes.ctypes.data, bounds, np.pad(letters, (0, WORD)), ends, data)
     return pa.StringArray.from_buffers(len(rows), pa.py_buffer(ends), pa.py_buffer(data[:total]))
