@@ -20,7 +20,18 @@ def test_the_engine_finds_what_the_reference_finds(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "seed", ["990001:56", "77:2312", "14:469", "2026b:13586", "2026c:20079", "2026c:37022", "2026d:3963", "2026d:13731"]
+    "seed",
+    [
+        "990001:56",
+        "77:2312",
+        "14:469",
+        "2026b:13586",
+        "2026c:20079",
+        "2026c:37022",
+        "2026d:3963",
+        "2026d:13731",
+        "2026k:187452",
+    ],
 )
 def test_a_trial_in_which_they_once_differed(seed: str) -> None:
     assert compared(random_trial(seed))[0] is None

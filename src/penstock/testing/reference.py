@@ -418,10 +418,13 @@ class Detector:
             self.ended.append(Incomplete(self.meaning.name, *run.span, self.instance, run.parts, reason, at))
 
     def fresh(self, complete: Collection[Run]) -> list[Composite]:
-        """The composites of complete runs that were not made before; where runs are cumulated, of all together."""
-        cumulated = self.meaning.choices.context == "cumulative"
-        runs = [self.united(complete)] if cumulated and len(complete) > 1 else complete
-        made = dict.fromkeys(self.composite(run) for run in runs)
+        """The composites of complete runs that were not made before; where runs are cumulated, of all together.
+
+        Runs that have matched the same are one, whatever they would have waited for.
+        """
+        made = dict.fromkeys(self.composite(run) for run in complete)
+        if self.meaning.choices.context == "cumulative" and len(made) > 1:
+            made = {self.composite(self.united(complete)): None}
         found = [composite for composite in made if composite not in self.made]
         self.made.update(found)
         return found
