@@ -88,12 +88,13 @@ def _clock_times(clock: int, after: int, end: int, zone: str) -> list[int]:
     return found
 
 
-def _known(values: Mapping[int, int], clocks: tuple[Ints, Ints]) -> Ints:
-    """What conditions and clocks read, as the kernel takes it; good while those arrays are there."""
+def _known(values: Mapping[int, int], clocks: tuple[Ints, Ints] | None = None) -> Ints:
+    """What conditions read, and clocks if there are any, as the kernel takes it; good while those arrays are there."""
     known = np.zeros(m.HEADER, np.int64)
     for cell, value in values.items():
         known[cell] = value
-    known[m.CLOCK_FIRST], known[m.CLOCK_INSTANTS] = (array.ctypes.data for array in clocks)
+    if clocks is not None:
+        known[m.CLOCK_FIRST], known[m.CLOCK_INSTANTS] = (array.ctypes.data for array in clocks)
     return known
 
 
@@ -242,10 +243,8 @@ class Runner:
         self, keyed: Keyed, parts: Ints, instances: Instances, values: Mapping[int, int], until: int
     ) -> Made:
         """The same as `advance` for rows that a column shares out."""
-        known = np.zeros(m.HEADER, np.int64)
-        for cell, value in values.items():
-            known[cell] = value
-        places, memory = np.empty((STRETCH, m.PLACE_WIDTH), np.int64), self.memory
+        known, memory = _known(values), self.memory
+        places = np.empty((STRETCH, m.PLACE_WIDTH), np.int64)
         self._meet(keyed, instances)
 
         def go_on() -> int:

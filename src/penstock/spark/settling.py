@@ -2,8 +2,8 @@
 
 Two events with the same source and id may have different attributes, and so belong to different buckets; which of them
 counts can only be told where both are. Where that may be so (`penstock.spark.names`), events are first packed by their
-names. Whoever gets those of some names
-leaves repeated ones out, numbers the ids that were made, and packs what is left for the buckets of the patterns.
+names. Whoever gets those of some names leaves repeated ones out, numbers the ids that were made, and packs what is left
+for the buckets of the patterns.
 """
 
 from __future__ import annotations
