@@ -213,7 +213,7 @@ class DefinitionEngine:
         numbers[kept] = np.arange(len(kept))
         for runner in runners:
             runner.renumber(numbers)
-            shrink(runner.memory)
+            shrink(runner)
         self.symbols.keep(kept)
         return kept
 

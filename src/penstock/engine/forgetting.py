@@ -53,13 +53,15 @@ def keep_instances(memory: Memory, kept: Ints) -> None:
     memory.wait(memory.rows(m.CLOCKS, memory.clocked, memory.live(m.RUN_ROOM))[runs], owners)
 
 
-def shrink(memory: Memory) -> None:
+def shrink(runner: Runner) -> None:
     """Gives room back where there is far more of it than runs and matched symbols need."""
+    memory = runner.memory
     used = memory.live(m.NODE_COUNT) + 2 * RUNS
     if memory.live(m.NODE_ROOM) > ROOMY * used:
         memory.cut_nodes(2 * used)
     used = memory.live(m.LIVE) + RUNS
     if memory.live(m.RUN_ROOM) > ROOMY * used:
+        runner.part_runs()
         memory.lay_runs(*_runs(memory), 2 * used)
 
 

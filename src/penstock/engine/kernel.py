@@ -18,6 +18,7 @@ from penstock.engine.matching import FAILS, IGNORES, MOVES, meet
 from penstock.engine.moves import is_known, move
 from penstock.engine.plain import fire_one, step_one
 from penstock.engine.pointers import layout_of, memory_of, pointer, prefetch
+from penstock.engine.together import drop_first, let_late_go, needed_apart, part, step_together
 
 DONE, GROW, FULL = range(3)
 AHEAD = 4
@@ -91,6 +92,8 @@ def step(instance, first, last, now, place, L, M, P, F, X):
     sets = 0
     for at in range(first, last):
         sets |= P[at * m.PLACE_WIDTH + m.SETS]
+    if L[m.HEAD][m.TOGETHER]:
+        part(instance, L, M)
     begin(now, M)
     if L[m.HEAD][m.AGE] >= 0:
         let_go(instance, now, L, M)
@@ -146,6 +149,9 @@ def settle(instance, now, L, M):
     if recent:
         replace(instance, now, L, M)
     while M[m.INSTANCES][row + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
+        if L[m.HEAD][m.TOGETHER]:
+            drop_first(instance, M)
+            continue
         run = M[m.INSTANCES][row + m.FIRST_RUN]
         end(run, m.DROPPED, now, instance, L, M)
         M[m.COUNTS][m.TAIL] = -1
@@ -156,6 +162,10 @@ def settle(instance, now, L, M):
 @compiled
 def let_go(instance, now, L, M):
     """Ends an instance's runs that can only come to nothing."""
+    if L[m.HEAD][m.TOGETHER]:
+        if L[m.HEAD][m.LIMITS] > 0:
+            let_late_go(instance, now - L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH]], M)
+        return
     M[m.COUNTS][m.TAIL] = -1
     run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
     while run >= 0:
@@ -288,6 +298,8 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
     counts = M[m.COUNTS]
     timers, limits = L[m.HEAD][m.TIMERS], L[m.HEAD][m.LIMITS]
     most, starts = L[m.HEAD][m.MOST_LIVE], L[m.HEAD][m.START_INTEREST]
+    together = L[m.HEAD][m.TOGETHER]
+    length = L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH]] if limits > 0 else 0
     at = counts[m.CURSOR]
     spare = 0
     while at < count:
@@ -318,9 +330,10 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
             spare -= live + 1
             counts[m.NOW] = now
             begins, symbol, number = P[place + m.BEGINS], P[place + m.PLACE_SYMBOL], P[place + m.PLACE]
-            if timers == 0 and limits == 1:  # with constants, these are loops no more
-                step_one(instance, sets, begins, now, symbol, number, 0, 1, L, M, X)
-            elif timers == 1 and limits == 0:
+            if together:
+                since = now - length if limits > 0 else m.NONE
+                step_together(instance, sets, begins, now, symbol, number, since, L, M)
+            elif timers == 1 and limits == 0:  # with constants, these are loops no more
                 step_one(instance, sets, begins, now, symbol, number, 1, 0, L, M, X)
             else:
                 step_one(instance, sets, begins, now, symbol, number, timers, limits, L, M, X)
@@ -409,7 +422,8 @@ def offer_each(first, last, now, widest, L, M, P, F, X):
             continue
         moves, parts = fan_out(at, stop, L, P, F)
         wanted = (live + L[m.HEAD][m.STARTS]) * moves * widest + 1
-        if not room(wanted, wanted * parts, L, M):
+        apart = needed_apart(instance, M) if L[m.HEAD][m.TOGETHER] else 0
+        if not room(wanted, wanted * parts + apart, L, M):
             M[m.COUNTS][m.RESUME] = at
             return GROW
         step(instance, at, stop, now, P[at * m.PLACE_WIDTH + m.PLACE], L, M, P, F, X)
@@ -438,7 +452,8 @@ def offer_all(first, last, first_instance, instances, now, widest, L, M, P, F, X
         while own_end < last and P[own_end * m.PLACE_WIDTH + m.INSTANCE] == instance:
             own_end += 1
         wanted = (live + L[m.HEAD][m.STARTS]) * moves * widest + 1
-        if not room(wanted, wanted * parts, L, M):
+        apart = needed_apart(instance, M) if L[m.HEAD][m.TOGETHER] else 0
+        if not room(wanted, wanted * parts + apart, L, M):
             M[m.COUNTS][m.RESUME] = instance
             return GROW
         if own == own_end:

@@ -36,7 +36,9 @@ class Layout:
     def arrays(self, code: m.Ints, chosen: Mapping[int, int]) -> tuple[m.Ints, ...]:
         """The arrays that the kernel takes; ``chosen`` are further counts, such as the context."""
         counts = self.counts | dict(chosen)
-        head = m.pack(counts | {m.PLAIN: self._is_plain(counts)}, self.tables | {m.CODE: code})
+        is_plain = self._is_plain(counts)
+        counts |= {m.PLAIN: is_plain, m.TOGETHER: is_plain and self._begins_with_its_limit(counts)}
+        head = m.pack(counts, self.tables | {m.CODE: code})
         return head, self.states, self.options, self.positions, self.alternatives
 
     def _is_plain(self, counts: Mapping[int, int]) -> int:
@@ -53,6 +55,18 @@ class Layout:
             and not counts[m.REPORTS]
             and len(set(orders)) == len(orders)
         )
+
+    def _begins_with_its_limit(self, counts: Mapping[int, int]) -> int:
+        """Whether there are no timers, and no limit but one around all of the program; see `memory`."""
+        options = self.options.reshape(-1, m.OPTION_WIDTH)
+        started = np.ones(len(options), bool)
+        for state in self.tables[m.START_STATES]:
+            first, last = self.states.reshape(-1, m.STATE_WIDTH)[state, [m.STATE_FIRST, m.STATE_LAST]]
+            started[first:last] = False
+        is_inside = (options[:, m.OPTION_LIMITS] == 1).all() and not options[started, m.OPTION_ENTERS].any()
+        is_left = not np.isin(self.tables[m.START_STATES], options[:, m.OPTION_TARGET]).any()
+        limits = counts[m.LIMITS]
+        return int(not counts[m.TIMERS] and (limits == 0 or (limits == 1 and bool(is_inside) and is_left)))
 
 
 class Tables:

@@ -24,10 +24,12 @@ HEAD, STATES, OPTIONS, POSITIONS, ALTERNATIVES = range(5)
     PLAIN_SETS, DISTINCT_RUNS, RESTART, STARTS, POSITION_COUNT, TIMERS, LIMITS, SELECTS, CLOCKED, CONTEXT,
     MOST_RUNS, AGE, MOST_LIVE, REPORTS, HAS_SIDES, START_INTEREST,
     SET_CODE, START_STATES, STATE_TABLE, GUARD_CODE, TIMER_KIND, TIMER_VALUE, TIMER_ORDER, LIMIT_LENGTH, SELECT_CODE,
-    CODE, PLAIN,
-) = range(27)  # fmt: skip
+    CODE, PLAIN, TOGETHER,
+) = range(28)  # fmt: skip
 # A program is PLAIN that has no conditions to ask of runs, no sides, no selected values and no equal runs, and whose
 # runs neither use each other up nor are limited by age or reported. Hashes of its nodes and composites mean nothing.
+# It is TOGETHER if it has no timers, and no limit but one around all of it: what its runs have matched begins where the
+# limit does, and nothing else tells apart those that wait for the same.
 STATE_WIDTH = 16
 STATE_FIRST, STATE_LAST, STATE_HEARS, STATE_INTEREST, STATE_START_INTEREST, STATE_STRONG, STATE_WAITING, STATE_KIND, \
     STATE_UNBOUNDED = range(9)  # fmt: skip
@@ -56,13 +58,19 @@ COUNTS, RUNS, CLOCKS, INSTANCES, NODES, MADE, SELECTED, ENDED, QUEUES, QUEUE_END
 RUN_WIDTH = 8
 NEXT, STATE, PREVIOUS, LO, HEAD_NODE, REMAINING, BASE, BEGAN = range(8)
 # BEGAN is the end of the first event, twice, and one more if what the run has matched made a composite.
+TOP, LAST_OF_GROUP = REMAINING, BASE
+# What these are in runs that move together: the last symbol that a group has matched, and its last run.
 INSTANCE_WIDTH = 4
 FIRST_RUN, LIVE_RUNS, DEAD, TOUCHED = range(4)
 NODE_WIDTH = 4
 SYMBOL, PARENT, LABELS, HASH = range(4)
+AFTER = HASH
+# Where runs move together, the symbol that a group has matched after this one.
 MADE_WIDTH = 8
 MADE_INSTANCE, MADE_LO, MADE_HI, MADE_NODE, MADE_PLACE, MADE_HASH, MADE_CHAIN, MADE_BUCKET = range(8)
 # Those that may be equal are in a chain. MADE_BUCKET is one more than the first row of the chain with this number.
+MADE_START = MADE_HASH
+# Where runs move together, the symbol from which MADE_NODE is reached forwards.
 ENDED_WIDTH = 8
 ENDED_INSTANCE, ENDED_LO, ENDED_HI, ENDED_NODE, ENDED_AT, ENDED_REASON = range(6)
 QUEUE_WIDTH = 2

@@ -46,6 +46,8 @@ class Book:
         self.events = events
         self.stores = stores
         self.pool = pool
+        for one in engine.detections:
+            one.runner.part_runs()
         self._marks = [np.zeros(one.runner.memory.live(m.NODE_COUNT), np.int64) for one in engine.detections]
         self._mark = 0
 

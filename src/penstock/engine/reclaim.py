@@ -9,6 +9,9 @@ from penstock.engine.compiled import compiled
 from penstock.engine.kernel import let_go
 from penstock.engine.lists import end, of_node, of_run, set_run
 from penstock.engine.pointers import layout_of, memory_of, pointer
+from penstock.engine.together import behind, is_loose, last_of, needed_apart, part
+
+BACKWARDS, FORWARDS = 1, 2
 
 
 @compiled
@@ -32,16 +35,80 @@ def report_open(now, layout, memory):
 
 
 @compiled
+def all_needed_apart(memory):
+    """How many matched symbols more there would be if each run had its own."""
+    M = memory_of(memory)
+    needed = 0
+    for instance in range(M[m.COUNTS][m.KNOWN]):
+        needed += needed_apart(instance, M)
+    return needed
+
+
+@compiled
+def part_all(layout, memory):
+    """All runs stand for themselves; there is room for that."""
+    L, M = layout_of(layout), memory_of(memory)
+    for instance in range(M[m.COUNTS][m.KNOWN]):
+        part(instance, L, M)
+
+
+@compiled
 def hold(node, held, M):
     """Marks a list of matched symbols."""
-    while node >= 0 and held[node] == 0:
-        held[node] = 1
+    while node >= 0 and not held[node] & BACKWARDS:
+        held[node] |= BACKWARDS
         node = of_node(node, m.PARENT, M)
 
 
 @compiled
-def reclaim_nodes(memory):
-    """Drops all matched symbols that no run, composite or report holds."""
+def hold_forwards(node, last, held, M):
+    """Marks what a group has matched after a symbol, up to its last; where one is marked, all behind it are."""
+    while node != last:
+        node = of_node(node, m.AFTER, M)
+        if held[node] & FORWARDS:
+            return
+        held[node] |= FORWARDS
+
+
+@compiled
+def hold_run(run, together, held, M):
+    """Marks all that a run has matched, and those of its group if it leads one."""
+    hold(of_run(run, m.HEAD_NODE, M), held, M)
+    if together and of_run(run, m.LAST_OF_GROUP, M) != m.NONE:
+        last = last_of(run, M)
+        is_tied = not is_loose(run, M)
+        one = run
+        while True:
+            hold(of_run(one, m.HEAD_NODE, M), held, M)
+            if is_tied:
+                hold_forwards(of_run(one, m.HEAD_NODE, M), of_run(run, m.TOP, M), held, M)
+            if one == last:
+                return
+            one = behind(one, run, last, M)
+
+
+@compiled
+def put_run(run, together, held, M):
+    """Lets a run, and those of its group if it leads one, know where its matched symbols are now."""
+    last = run
+    if together and of_run(run, m.LAST_OF_GROUP, M) != m.NONE:
+        last = last_of(run, M)
+        if not is_loose(run, M):
+            set_run(run, m.TOP, held[of_run(run, m.TOP, M)] - 1, M)
+    one = run
+    while True:
+        set_run(one, m.HEAD_NODE, held[of_run(one, m.HEAD_NODE, M)] - 1, M)
+        if one == last:
+            return
+        one = behind(one, run, last, M)
+
+
+@compiled
+def reclaim_nodes(together, memory):
+    """Drops all matched symbols that no run, composite or report holds.
+
+    Of what a group has matched, it holds more than composites of its runs do, and later ones more than earlier ones.
+    """
     M = memory_of(memory)
     counts = M[m.COUNTS]
     marks = np.zeros(counts[m.NODE_COUNT] + 1, np.int64)
@@ -49,55 +116,83 @@ def reclaim_nodes(memory):
     for instance in range(counts[m.KNOWN]):
         run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
         while run >= 0:
-            hold(of_run(run, m.HEAD_NODE, M), held, M)
+            hold_run(run, together, held, M)
             run = of_run(run, m.NEXT, M)
-    for one in range(counts[m.MADE_COUNT]):
-        hold(M[m.MADE][one * m.MADE_WIDTH + m.MADE_NODE], held, M)
+    for one in range(counts[m.MADE_COUNT] - 1, -1, -1):
+        node = M[m.MADE][one * m.MADE_WIDTH + m.MADE_NODE]
+        first = M[m.MADE][one * m.MADE_WIDTH + m.MADE_START] if together else node
+        hold(first, held, M)
+        hold_forwards(first, node, held, M)
     for one in range(counts[m.ENDED_COUNT]):
         hold(M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE], held, M)
-    kept = 0
-    for node in range(counts[m.NODE_COUNT]):
+    kept, before = 0, counts[m.NODE_COUNT]
+    for node in range(before):
         if held[node]:
             parent = of_node(node, m.PARENT, M)
-            M[m.NODES][kept * m.NODE_WIDTH + m.PARENT] = held[parent] if parent >= 0 else -1
+            M[m.NODES][kept * m.NODE_WIDTH + m.PARENT] = held[parent] - 1 if parent >= 0 else -1
             for column in (m.SYMBOL, m.LABELS, m.HASH):
                 M[m.NODES][kept * m.NODE_WIDTH + column] = of_node(node, column, M)
-            held[node] = kept
             kept += 1
+            held[node] = kept
     counts[m.NODE_COUNT] = kept
+    if together:
+        for node in range(kept):
+            after = of_node(node, m.AFTER, M)
+            M[m.NODES][node * m.NODE_WIDTH + m.AFTER] = held[after] - 1 if 0 <= after < before else -1
     for instance in range(counts[m.KNOWN]):
         run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
         while run >= 0:
-            set_run(run, m.HEAD_NODE, held[of_run(run, m.HEAD_NODE, M)], M)
+            put_run(run, together, held, M)
             run = of_run(run, m.NEXT, M)
     for one in range(counts[m.MADE_COUNT]):
-        M[m.MADE][one * m.MADE_WIDTH + m.MADE_NODE] = held[M[m.MADE][one * m.MADE_WIDTH + m.MADE_NODE]]
+        row = one * m.MADE_WIDTH
+        M[m.MADE][row + m.MADE_NODE] = held[M[m.MADE][row + m.MADE_NODE]] - 1
+        if together:
+            M[m.MADE][row + m.MADE_START] = held[M[m.MADE][row + m.MADE_START]] - 1
     for one in range(counts[m.ENDED_COUNT]):
-        M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE] = held[M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE]]
+        M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE] = held[M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE]] - 1
     marks[0] = 0  # the array must live until here
 
 
 @compiled
 def columns_of(made):
-    """Composites by column: instance, times, place and the last matched symbol."""
-    columns = np.empty((5, made.shape[0]), np.int64)
+    """Composites by column: instance, times, place, the last matched symbol and where it is reached from."""
+    columns = np.empty((6, made.shape[0]), np.int64)
     for row in range(made.shape[0]):
         columns[0, row] = made[row, m.MADE_INSTANCE]
         columns[1, row] = made[row, m.MADE_LO]
         columns[2, row] = made[row, m.MADE_HI]
         columns[3, row] = made[row, m.MADE_PLACE]
         columns[4, row] = made[row, m.MADE_NODE]
+        columns[5, row] = made[row, m.MADE_START]
     return columns
 
 
 @compiled
-def list_parts(heads, nodes):
-    """The matched symbols of lists, in the order of matching: offsets, symbols, labels."""
+def follow(node, last, at, symbols, labels, nodes):
+    """Writes down what a group has matched after a symbol."""
+    while node != last:
+        node = nodes[node * m.NODE_WIDTH + m.AFTER]
+        symbols[at] = nodes[node * m.NODE_WIDTH + m.SYMBOL]
+        labels[at] = nodes[node * m.NODE_WIDTH + m.LABELS]
+        at += 1
+
+
+@compiled
+def list_parts(starts, heads, nodes):
+    """The matched symbols of lists, in the order of matching: offsets, symbols, labels.
+
+    What is before a list's start can be read backwards, and what is behind it, up to its head, forwards.
+    """
     count = len(heads)
     offsets = np.zeros(count + 1, np.int64)
     for one in range(count):
         length = 0
-        node = heads[one]
+        node = starts[one]
+        while node != heads[one]:
+            length += 1
+            node = nodes[node * m.NODE_WIDTH + m.AFTER]
+        node = starts[one]
         while node >= 0:
             length += 1
             node = nodes[node * m.NODE_WIDTH + m.PARENT]
@@ -106,7 +201,14 @@ def list_parts(heads, nodes):
     labels = np.empty(offsets[count], np.int64)
     for one in range(count):
         at = offsets[one + 1]
-        node = heads[one]
+        node = starts[one]
+        if node != heads[one]:
+            at = offsets[one]
+            while node >= 0:
+                at += 1
+                node = nodes[node * m.NODE_WIDTH + m.PARENT]
+            follow(starts[one], heads[one], at, symbols, labels, nodes)
+            node = starts[one]
         while node >= 0:
             at -= 1
             symbols[at] = nodes[node * m.NODE_WIDTH + m.SYMBOL]

@@ -331,9 +331,23 @@ class Runner:
         reclaim.sweep(now, self.layout, memory.arrays)
         self.drop_nodes()
 
+    @property
+    def _is_together(self) -> bool:
+        """Whether runs that no event can tell apart move as one."""
+        return bool(self.layout[m.HEAD][m.TOGETHER])
+
+    def part_runs(self) -> None:
+        """Lets each run stand for itself."""
+        memory = self.memory
+        if self._is_together:
+            needed = memory.live(m.NODE_COUNT) + reclaim.all_needed_apart(memory.arrays)
+            if needed >= memory.live(m.NODE_ROOM):
+                memory.grow_nodes(needed + 1)
+            reclaim.part_all(self.layout, memory.arrays)
+
     def drop_nodes(self) -> None:
         """Drops the matched symbols that nobody holds."""
-        reclaim.reclaim_nodes(self.memory.arrays)
+        reclaim.reclaim_nodes(self._is_together, self.memory.arrays)
         self.tidied = self.memory.live(m.NODE_COUNT) + self.memory.live(m.LIVE)
 
     def _taken(self, known: Ints, present: int | None) -> Made:
@@ -347,8 +361,9 @@ class Runner:
         rows = memory.rows(m.MADE, m.MADE_WIDTH, last)
         taken = rows[first:]
         selected = memory.rows(m.SELECTED, 2 * selects, last)[first:].reshape(last - first, selects, 2)
-        instance, lo, hi, place, head = reclaim.columns_of(taken)
-        offsets, symbols, labels = reclaim.list_parts(head, memory.arrays[m.NODES])
+        instance, lo, hi, place, head, start = reclaim.columns_of(taken)
+        start = start if self._is_together else head
+        offsets, symbols, labels = reclaim.list_parts(start, head, memory.arrays[m.NODES])
         made = Made(
             instance, lo, hi, place, offsets, symbols, labels, selected[:, :, 0].copy(), selected[:, :, 1].copy()
         )
@@ -369,7 +384,7 @@ class Runner:
         memory = self.memory
         counts = memory.counts
         heads = memory.rows(m.MADE, m.MADE_WIDTH, memory.live(m.MADE_COUNT))[:, m.MADE_NODE].copy()
-        parts = len(reclaim.list_parts(heads, memory.arrays[m.NODES])[1])
+        parts = len(reclaim.list_parts(heads, heads, memory.arrays[m.NODES])[1])
         if counts[m.NODE_COUNT] + parts >= counts[m.NODE_ROOM]:
             memory.grow_nodes(2 * (int(counts[m.NODE_COUNT]) + parts))
         self._bring_together()
@@ -406,7 +421,8 @@ class Runner:
         """The runs that ended without coming to anything since this was last asked."""
         memory = self.memory
         rows = memory.rows(m.ENDED, m.ENDED_WIDTH, memory.live(m.ENDED_COUNT))
-        offsets, symbols, labels = reclaim.list_parts(rows[:, m.ENDED_NODE].copy(), memory.arrays[m.NODES])
+        heads = rows[:, m.ENDED_NODE].copy()
+        offsets, symbols, labels = reclaim.list_parts(heads, heads, memory.arrays[m.NODES])
         columns = (m.ENDED_INSTANCE, m.ENDED_LO, m.ENDED_HI, m.ENDED_AT, m.ENDED_REASON)
         memory.counts[m.ENDED_COUNT] = 0
         instance, lo, hi, at, reason = (rows[:, column].copy() for column in columns)
@@ -415,6 +431,7 @@ class Runner:
     def finish(self, now: int) -> None:
         """The input is over: runs that came to nothing are told apart from those that still wait."""
         self.tidy(now)
+        self.part_runs()
         reclaim.report_open(now, self.layout, self.memory.arrays)
 
     def _clock_times(self, places: Ints, until: int) -> tuple[Ints, Ints]:
