@@ -2,7 +2,8 @@
 
 ``python -m tests.compare --cases 200000 --seed 1 --jobs 2`` prints how far it is and what it has met, and stops at
 the first difference (or after ``--differences N``), which it makes small and prints as a golden case. ``--trial SEED``
-looks at one trial again. `trial.engine_outcome` is all that knows how the engine is asked.
+looks at one trial again. A seed that begins with ``plain`` draws longer traces and patterns that ask nothing of runs.
+`trial.engine_outcome` is all that knows how the engine is asked.
 """
 
 from __future__ import annotations

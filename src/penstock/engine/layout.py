@@ -235,6 +235,9 @@ class Tables:
         heard = zip(found[m.OPTION_WRITTEN], options, strict=True)
         found[m.OPTION_HEARD] = [written | scopes[option.position] for written, option in heard]
         found[m.OPTION_INSIDE] = [limits[option.position] & ~_mask(option.enters) for option in options]
+        ways: dict[Any, int] = {}
+        reached = zip(found[m.OPTION_LABELS], found[m.OPTION_ENDS], found[m.OPTION_TARGET], strict=True)
+        found[m.OPTION_WAY] = [ways.setdefault(one, len(ways)) for one in reached]
         return found
 
     def residual(self, condition: Any) -> Any:

@@ -8,7 +8,7 @@ rises in a group, so that those whose time is up are always the first ones.
 The runs of a *loose* group have lists of matched symbols of their own, and ends of their own, of which the last is the
 latest. Once they move they are *tied*: what they match from then on is one list, the group's. It can be read forwards,
 from the symbol at which a run was tied to it, whose list can be read backwards as that of any run. Groups that move to
-the same place through the same symbol become one.
+the same state through the same symbol become one.
 """
 
 from __future__ import annotations
@@ -218,16 +218,16 @@ def choose(leader, state, sets, lo, L, M):
 
 
 @inlined
-def go(leader, option, before, came, following, lo, hi, symbol, instance, place, L, M):
+def go(leader, option, before, joins, following, lo, hi, symbol, instance, place, L, M):
     """A group goes on through an option, a row; returns who leads it in the list then, -1 if it is gone.
 
-    ``came`` says that the group before it came through this option's position, too.
+    ``joins`` says that the group before it went the same way here.
     """
     is_alone = of_run(leader, m.LAST_OF_GROUP, M) == m.NONE
     if lo < of_run(last_of(leader, M), m.LO, M):
         begin_earlier(leader, lo, M)
     ends, target = L[m.OPTIONS][option + m.OPTION_ENDS], L[m.OPTIONS][option + m.OPTION_TARGET]
-    joins = came and of_run(last_of(before, M), m.LO, M) <= of_run(leader, m.LO, M)
+    joins = joins and of_run(last_of(before, M), m.LO, M) <= of_run(leader, m.LO, M)
     if joins:
         if of_run(before, m.LAST_OF_GROUP, M) == m.NONE:
             set_run(before, m.TOP, of_run(before, m.HEAD_NODE, M), M)
@@ -261,12 +261,12 @@ def step_together(instance, sets, lo, hi, symbol, place, since, L, M):
     What began before ``since`` is over.
     """
     row = instance * m.INSTANCE_WIDTH
-    before, position = -1, -1
+    before, way = -1, -1
     leader = M[m.INSTANCES][row + m.FIRST_RUN]
     while leader >= 0:
         following = of_run(leader, m.NEXT, M)
         state = of_run(leader, m.STATE, M) * m.STATE_WIDTH
-        came = -1
+        went = -1
         if L[m.STATES][state + m.STATE_INTEREST] & sets:
             M[m.INSTANCES][row + m.TOUCHED] = 1
             if of_run(leader, m.LO, M) < since:
@@ -281,11 +281,11 @@ def step_together(instance, sets, lo, hi, symbol, place, since, L, M):
                     end_all(leader, before, following, reason, instance, M)
                     leader = -1
                 elif option != STAYS:
-                    came = L[m.OPTIONS][option + m.OPTION_POSITION]
-                    with_it = came == position
-                    leader = go(leader, option, before, with_it, following, lo, hi, symbol, instance, place, L, M)
+                    went = L[m.OPTIONS][option + m.OPTION_WAY]
+                    joins = went == way
+                    leader = go(leader, option, before, joins, following, lo, hi, symbol, instance, place, L, M)
         if leader >= 0:
-            before, position = leader, came
+            before, way = leader, went
         leader = following
     if sets & L[m.HEAD][m.START_INTEREST] and not M[m.INSTANCES][row + m.DEAD]:
         start(before, instance, sets, lo, hi, symbol, place, since, L, M)

@@ -19,6 +19,8 @@ from penstock.testing.reference import USING, Using
 
 SECOND = 1_000_000
 TYPES = ("A", "B", "C", "D")
+FEW = ("A", "A", "B", "B", "C")
+"""Those of plain patterns, so that many of their runs come to something."""
 Sign = Literal["=", "<>", "<", "<=", ">", ">="]
 COMPARISONS: tuple[Sign, ...] = ("=", "<>", "<", "<=", ">", ">=")
 T = TypeVar("T")
@@ -75,6 +77,44 @@ def meaningful_pattern(pick: Pick, most: int = 2, parameter: bool | None = None,
             body = x.Select(body, (x.Selected("selected", value),))
         items.append(Definition(name, body, bare=name == BARE))
     return Pattern(tuple(items))
+
+
+def plain_pattern(pick: Pick) -> Pattern:
+    """A pattern that asks nothing of runs: chains, choices, rounds and domains of types, for each key or for none, with
+    a limit around all of it or without.
+
+    >>> from random import Random
+    >>> from penstock.languages.core.printer import print_pattern
+    >>> print_pattern(plain_pattern(Random(3).choice))
+    '[C] ; [B] ; ([B]+ | [C]) within 4 s'
+    """
+    parameter = pick((False, True))
+    own = x.Atom((_typed(pick, parameter),))
+    parts: list[x.Expression] = [own, *(_plain_part(pick, parameter, depth=2) for _ in range(pick((1, 2, 2, 3))))]
+    body: x.Expression = pick([x.Sequence, x.Sequence, x.Concatenation])(tuple(parts))
+    if pick(range(3)):
+        body = x.Within(body, pick((2, 4, 6, 20)) * SECOND)
+    return Pattern((Definition(BARE, body, bare=True),))
+
+
+def _typed(pick: Pick, parameter: bool) -> x.DescribableSet:
+    key = c.Comparison("=", c.Attribute("k"), c.Parameter("k"))
+    return x.DescribableSet(pick(FEW), key if parameter else None)
+
+
+def _plain_part(pick: Pick, parameter: bool, depth: int) -> x.Expression:
+    again = [_plain_part(pick, parameter, depth - 1) for _ in range(2)] if depth else []
+    match pick(range(7)) if depth else 0:
+        case 1 | 2:
+            low, high = pick([(0, None), (1, None), (1, None), (1, 2), (2, None)])
+            return x.Repetition(again[0], low, high)
+        case 3:
+            return x.Alternation(tuple(again))
+        case 4:
+            return pick([x.Sequence, x.Concatenation])(tuple(again))
+        case 5:
+            return x.Atom((_typed(pick, parameter),), (_typed(pick, parameter),))
+    return x.Atom((_typed(pick, parameter),))
 
 
 def _part(pick: Pick, around: Around, depth: int) -> x.Expression:
@@ -222,23 +262,23 @@ def _guarded(pick: Pick, around: Around, depth: int) -> x.Expression:
 # Traces.
 
 
-def trace(pick: Pick, most: int = 7) -> list[Event]:
-    """A short trace over the same alphabet, in any order, sometimes with a repeated event."""
+def trace(pick: Pick, most: int = 7, types: Sequence[str] = TYPES) -> list[Event]:
+    """A trace over the same alphabet, short if it is not to be longer, sometimes with a repeated event."""
     number = pick((most, pick(range(most + 1))))
-    events = [_event(pick, place) for place in range(number)]
+    events = [_event(pick, place, range(2, 3 + most), types) for place in range(number)]
     if events and pick(range(10)) == 0:
         events.append(pick(events))
     return events
 
 
-def _event(pick: Pick, place: int) -> Event:
-    hi = pick(range(2, 10))
+def _event(pick: Pick, place: int, instants: Sequence[int], types: Sequence[str]) -> Event:
+    hi = pick(instants)
     attributes = {
         "v": pick([None, 0, 1, 1, 2, 2.5]),
         "k": pick([1, 1, 1, 1.0, 2, None]),
     }
     return Event(
-        type=pick(TYPES),
+        type=pick(types),
         source=pick(["s", "s", "t"]),
         id=f"{place}",
         lo=(hi - pick([0, 0, 0, 1, 2])) * SECOND,
