@@ -18,6 +18,8 @@ KEYS = (100, 1_000, 10_000, 100_000, 1_000_000)
 MINUTES = (1, 5, 20, 60, 240)
 NEVER = Query("Q1", Shape.CHAIN, "AZ", 5 * MINUTE)
 """There is no Z: every A waits as long as the window, and nothing is made."""
+ROUNDS = Query("Q3", Shape.REPETITION, "ABZ", 5 * MINUTE)
+"""Here every B concerns every A that waits."""
 
 
 def points(stream: Stream) -> Iterator[tuple[str, int, Stream, Query]]:
@@ -31,8 +33,15 @@ def points(stream: Stream) -> Iterator[tuple[str, int, Stream, Query]]:
     for minutes in MINUTES:
         yield "window, minutes", minutes, stream, QUERIES["Q1"].over(minutes * MINUTE)
     for minutes in MINUTES:
-        live = int(minutes * MINUTE // GAP * SHARES[stream.kind][0])
-        yield "live runs", min(live, int(stream.events * SHARES[stream.kind][0])), stream, NEVER.over(minutes * MINUTE)
+        yield "live runs", _live(stream, minutes), stream, NEVER.over(minutes * MINUTE)
+    for minutes in MINUTES:
+        yield "runs of one key", _live(stream, minutes), replace(stream, keys=1), ROUNDS.over(minutes * MINUTE)
+
+
+def _live(stream: Stream, minutes: int) -> int:
+    """How many runs wait at once that start with an A and never come to anything."""
+    share = SHARES[stream.kind][0]
+    return min(int(minutes * MINUTE // GAP * share), int(stream.events * share))
 
 
 def measure(axis: str, value: int, stream: Stream, query: Query, rounds: int) -> list[Measurement]:
