@@ -21,6 +21,9 @@ def event(type: str, at: int, k: str, v: int = 0) -> dict[str, object]:
 
 BEFORE = [event("A", 1, "x", 3), event("A", 2, "y", 1), event("B", 3, "x", 4), event("A", 4, "z", 9)]
 AFTER = [event("B", 5, "y", 2), event("C", 6, "z"), event("B", 7, "z", 10), event("N", 30, "n")]
+ROUNDS = "[A(k = $k)] ; [B(k = $k)]+ ; [C(k = $k)]"
+ROUNDS_BEFORE = [event(type, at, "x") for at, type in enumerate("AABAA", 1)]
+ROUNDS_AFTER = [event(type, at, "x") for at, type in enumerate("BBC", 6)]
 
 
 def told(found: ps.Composites) -> list[tuple[object, ...]]:
@@ -35,13 +38,29 @@ def test_saved_states_of_all_versions_go_on_as_if_nothing_had_happened() -> None
     whole = ps.Detector(PATTERN, sources=["s"])
     whole.feed(BEFORE)
     wanted = told(whole.feed(AFTER)), told(whole.finish())
-    for path in sorted(STATES.iterdir()):
+    for path in sorted(STATES.glob("version-*.state")):
         detector = ps.Detector.restore(path.read_bytes())
         assert (told(detector.feed(AFTER)), told(detector.finish())) == wanted, path.name
     assert {row[0] for some in wanted for row in some} == {"Pair", "Silent", "composite"}
 
 
+def test_runs_that_moved_together_still_do() -> None:
+    whole = ps.Detector(ROUNDS, sources=["s"])
+    whole.feed(ROUNDS_BEFORE)
+    wanted = [[part["id"] for part in row["parts"]] for row in whole.feed(ROUNDS_AFTER).to_pylist()]
+    assert wanted == [
+        ["A1", "B3", "B6", "B7", "C8"],
+        ["A2", "B3", "B6", "B7", "C8"],
+        ["A4", "B6", "B7", "C8"],
+        ["A5", "B6", "B7", "C8"],
+    ]
+    for path in sorted(STATES.glob("rounds-*.state")):
+        found = ps.Detector.restore(path.read_bytes()).feed(ROUNDS_AFTER).to_pylist()
+        assert [[part["id"] for part in row["parts"]] for row in found] == wanted, path.name
+
+
 if __name__ == "__main__":
-    first = ps.Detector(PATTERN, sources=["s"])
-    first.feed(BEFORE)
-    (STATES / f"version-{VERSION}.state").write_bytes(first.snapshot())
+    for name, pattern, before in (("version", PATTERN, BEFORE), ("rounds", ROUNDS, ROUNDS_BEFORE)):
+        first = ps.Detector(pattern, sources=["s"])
+        first.feed(before)
+        (STATES / f"{name}-{VERSION}.state").write_bytes(first.snapshot())

@@ -12,7 +12,7 @@ from penstock.engine.snapshot import restore, save
 from penstock.events.table import EventTable, make_table
 from tests.compare.case import case_of
 from tests.compare.trial import PLAIN, compared, random_trial
-from tests.engine.conftest import composites_of
+from tests.engine.conftest import composites_of, forget
 
 OLD = 1 << 60
 """A limit on age that no run reaches, with which each run stands for itself."""
@@ -78,13 +78,28 @@ def test_as_many_come_to_nothing_as_by_themselves(types: str, wide: int, most: i
     assert told[0] == told[1]
 
 
-def test_they_stand_for_themselves_in_a_snapshot_and_go_on() -> None:
+def test_they_go_on_together_after_a_snapshot() -> None:
     pattern = parse("[A] ; [B]+ ; [C]")
     whole, cut = Engine(pattern), Engine(pattern)
-    feed(whole, "AABAB")
-    feed(cut, "AABAB")
-    engine = restore(save(Library(cut))).engine
-    assert feed(engine, "BAC", 5) == feed(whole, "BAC", 5) == feed(cut, "BAC", 5)
+    for engine in (whole, cut):
+        feed(engine, "A" * 50 + "B" * 50 + "A" * 30)
+    state = save(Library(cut))
+    restored = restore(state).engine
+    assert memory(restored)[[m.LIVE, m.NODE_COUNT]].tolist() == [80, 130]
+    assert len(state) < len(save(Library(restored))) + 1000 < 40_000
+    found = feed(whole, "BAC", 130)
+    assert feed(restored, "BAC", 130) == feed(cut, "BAC", 130) == found
+    assert [len(parts) for parts in found] == [53] * 50 + [3] * 30
+
+
+def test_they_go_on_together_in_less_room() -> None:
+    engine = Engine(parse("[A] ; [B]+ ; [C] within 2 h"))
+    feed(engine, "A" * 5_000 + "B")
+    feed(engine, "N" + "A" * 20, start=12_300)
+    forget(engine)
+    assert memory(engine)[m.LIVE] == 20
+    assert memory(engine)[m.RUN_ROOM] < 5_000
+    assert [len(parts) for parts in feed(engine, "BBC", start=12_330)] == [4] * 20
 
 
 def test_an_event_for_all_instances_finds_each_run() -> None:

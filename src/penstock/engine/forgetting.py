@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engine import memory as m
+from penstock.engine.groups import group, listed
 from penstock.engine.heap import RUNS, Memory
 from penstock.engine.memory import Ints
 from penstock.engine.moves import link_all_made
 from penstock.engine.runner import Runner
-from penstock.engine.traverse import list_runs
+from penstock.engine.together import LOOSE
 
 Bools = NDArray[np.bool_]
 ROOMY = 8
@@ -49,8 +50,9 @@ def keep_instances(memory: Memory, kept: Ints) -> None:
         owners[:] = numbers[owners]
     link_all_made(memory.arrays)
     memory.put_instances(memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, known)[kept[kept < known]])
-    runs, owners = _runs(memory)
-    memory.wait(memory.rows(m.CLOCKS, memory.clocked, memory.live(m.RUN_ROOM))[runs], owners)
+    if memory.timers:
+        runs = listed(memory, np.arange(memory.live(m.KNOWN)), together=False)
+        memory.wait(runs.clocks, runs.owners)
 
 
 def shrink(runner: Runner) -> None:
@@ -61,14 +63,11 @@ def shrink(runner: Runner) -> None:
         memory.cut_nodes(2 * used)
     used = memory.live(m.LIVE) + RUNS
     if memory.live(m.RUN_ROOM) > ROOMY * used:
-        runner.part_runs()
-        memory.lay_runs(*_runs(memory), 2 * used)
-
-
-def _runs(memory: Memory) -> tuple[Ints, Ints]:
-    """All runs, instance by instance, and whose each is."""
-    runs, owners = list_runs(np.arange(memory.live(m.KNOWN)), memory.arrays[m.INSTANCES], memory.arrays[m.RUNS])
-    return runs, owners
+        runs = listed(memory, np.arange(memory.live(m.KNOWN)), runner.is_together)
+        memory.lay_runs(runs.rows, runs.clocks, runs.owners, 2 * used)
+        if runner.is_together:
+            laid = memory.rows(m.RUNS, m.RUN_WIDTH, len(runs) + 1)
+            group(laid, np.append(0, runs.owners), np.append(LOOSE, runs.tops))
 
 
 def _owners(memory: Memory) -> tuple[Ints, Ints]:

@@ -91,20 +91,18 @@ class Memory:
         counts[m.FREE], counts[m.FREE_RUNS] = runs + 1, room - runs - 1
         counts[m.NODE_COUNT], counts[m.KNOWN], counts[m.LIVE] = nodes, instances, runs
 
-    def lay_runs(self, runs: Ints, owners: Ints, room: int) -> None:
+    def lay_runs(self, rows: Ints, clocks: Ints, owners: Ints, room: int) -> None:
         """Lays all runs one behind the other in a room of this size; ``owners`` are their instances."""
-        rows = self.rows(m.RUNS, m.RUN_WIDTH, self.live(m.RUN_ROOM))[runs]
-        clocks = self.rows(m.CLOCKS, self.clocked, self.live(m.RUN_ROOM))[runs]
         for which in (m.RUNS, m.CLOCKS):
             self._replace(which, np.zeros(0, np.int64))
         self.counts[m.RUN_ROOM] = 0
         self.grow_runs(room)
-        laid = self.rows(m.RUNS, m.RUN_WIDTH, len(runs) + 1)
+        laid = self.rows(m.RUNS, m.RUN_WIDTH, len(rows) + 1)
         laid[1:] = rows
-        self.rows(m.CLOCKS, self.clocked, len(runs) + 1)[1:] = clocks
+        self.rows(m.CLOCKS, self.clocked, len(rows) + 1)[1:] = clocks
         known = self.live(m.KNOWN)
         link_runs(laid, self.rows(m.INSTANCES, m.INSTANCE_WIDTH, known), np.append(0, owners))
-        self.set_used(len(runs), self.live(m.NODE_COUNT), known)
+        self.set_used(len(rows), self.live(m.NODE_COUNT), known)
 
     def cut_nodes(self, room: int) -> None:
         """Room for so many matched symbols, which is less than there was."""

@@ -17,11 +17,12 @@ from penstock.engine import vm
 from penstock.engine.composed import PRIMITIVE, Composed, join
 from penstock.engine.definition import DefinitionEngine
 from penstock.engine.found import known_rows
+from penstock.engine.groups import Listed, listed
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
 from penstock.engine.store import Symbols, trimmed
 from penstock.engine.texts import Texts
-from penstock.engine.traverse import list_runs, over_at, reach
+from penstock.engine.traverse import list_runs, over_at, reach, reach_forwards
 from penstock.engine.values import Pool
 from penstock.events.table import EventTable
 
@@ -46,9 +47,7 @@ class Book:
         self.events = events
         self.stores = stores
         self.pool = pool
-        for one in engine.detections:
-            one.runner.part_runs()
-        self._marks = [np.zeros(one.runner.memory.live(m.NODE_COUNT), np.int64) for one in engine.detections]
+        self._marks = [np.zeros((2, one.runner.memory.live(m.NODE_COUNT)), np.int64) for one in engine.detections]
         self._mark = 0
 
     def instances(self) -> Ints:
@@ -100,7 +99,8 @@ class Book:
         for one in self.engine.detections:
             memory = one.runner.memory
             mine = instances[instances < memory.live(m.KNOWN)] if one.parameters else instances[:0]
-            runs, _ = list_runs(mine, memory.arrays[m.INSTANCES], memory.arrays[m.RUNS])
+            together = one.runner.is_together
+            runs, *_ = list_runs(mine, memory.arrays[m.INSTANCES], memory.arrays[m.RUNS], together)
             clocks = memory.rows(m.CLOCKS, memory.clocked, memory.live(m.RUN_ROOM))[runs, : memory.timers]
             timers.append(int(np.where(clocks == m.NONE, m.FAR, clocks).min(initial=m.FAR)))
             ends.append(over_at(runs, one.runner.layout, memory.arrays))
@@ -119,27 +119,26 @@ class Book:
         memory = runner.memory
         own = instances[instances < memory.live(m.KNOWN)]
         state = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, memory.live(m.KNOWN))
-        runs, owners = list_runs(own, memory.arrays[m.INSTANCES], memory.arrays[m.RUNS])
-        rows = memory.rows(m.RUNS, m.RUN_WIDTH, memory.live(m.RUN_ROOM))[runs]
+        runs = listed(memory, own, runner.is_together)
         made = memory.rows(m.MADE, m.MADE_WIDTH, memory.live(m.MADE_COUNT) if is_common else 0)
-        heads = np.concatenate([rows[:, m.HEAD_NODE], made[:, m.MADE_NODE]])
-        nodes = np.sort(reach(heads, self._marks[detection], self._mark, memory.arrays[m.NODES]))
+        nodes = self._reached(detection, runs, made)
         matched = memory.rows(m.NODES, m.NODE_WIDTH, memory.live(m.NODE_COUNT))[nodes]
-        parents = np.where(matched[:, m.PARENT] < 0, -1, np.searchsorted(nodes, matched[:, m.PARENT]))
-        table = rows[:, list(RUN_COLUMNS)].copy()
-        table[:, RUN_COLUMNS.index(m.HEAD_NODE)] = np.searchsorted(nodes, rows[:, m.HEAD_NODE])
+        table = runs.rows[:, list(RUN_COLUMNS)].copy()
+        table[:, RUN_COLUMNS.index(m.HEAD_NODE)] = np.searchsorted(nodes, runs.rows[:, m.HEAD_NODE])
         page: Page = {
             "dead": np.where(
                 instances < len(state), state[np.minimum(instances, len(state) - 1), m.DEAD], state[0, m.DEAD]
             ),
             "runs": table,
-            "clocks": memory.rows(m.CLOCKS, memory.clocked, memory.live(m.RUN_ROOM))[runs],
-            "owners": np.searchsorted(instances, owners),
+            "clocks": runs.clocks,
+            "owners": np.searchsorted(instances, runs.owners),
             "node.symbol": matched[:, m.SYMBOL].copy(),
-            "node.parent": parents,
+            "node.parent": _places(matched[:, m.PARENT], nodes),
             "node.labels": matched[:, m.LABELS].copy(),
             "node.hash": matched[:, m.HASH].copy(),
         }
+        if runner.is_together:
+            page |= {"tops": _places(runs.tops, nodes), "node.hash": _places(matched[:, m.AFTER], nodes)}
         symbols = [page["node.symbol"]]
         if is_common:
             whose = made[:, m.MADE_INSTANCE]
@@ -157,6 +156,15 @@ class Book:
             }
             symbols.append(page["past.symbol"])
         return page, np.concatenate(symbols)
+
+    def _reached(self, detection: int, runs: Listed, made: Ints) -> Ints:
+        """All matched symbols of runs and composites, by number."""
+        nodes = self.engine.detections[detection].runner.memory.arrays[m.NODES]
+        heads = np.concatenate([runs.rows[:, m.HEAD_NODE], made[:, m.MADE_NODE]])
+        backwards, forwards = self._marks[detection]
+        found = reach(heads, backwards, self._mark, nodes)
+        more = reach_forwards(runs.rows[:, m.HEAD_NODE].copy(), runs.tops, forwards, self._mark, nodes)
+        return np.unique(np.concatenate([found, more])) if len(more) else np.sort(found)
 
     def _matched(self, owners: Ints, rows: Ints) -> Page:
         """The events and composites that symbols are, with all that these are made of."""
@@ -189,6 +197,14 @@ class Book:
             page[values] = bits
         texts = pa.array([self.pool.texts[number] for number in used.tolist()], pa.string())
         return page | {"texts": pa.table({"text": texts})}
+
+
+def _places(numbers: Ints, among: Ints) -> Ints:
+    """Where numbers are among others, which rise; -1 for those that are not."""
+    if not len(among):
+        return np.full(len(numbers), -1)
+    places = np.minimum(np.searchsorted(among, numbers), len(among) - 1)
+    return np.where(among[places] == numbers, places, -1)
 
 
 def _text_columns(page: Page) -> list[tuple[str, str]]:

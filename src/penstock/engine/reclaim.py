@@ -9,7 +9,7 @@ from penstock.engine.compiled import compiled
 from penstock.engine.kernel import let_go
 from penstock.engine.lists import end, of_node, of_run, set_run
 from penstock.engine.pointers import layout_of, memory_of, pointer
-from penstock.engine.together import behind, is_loose, last_of, needed_apart, part
+from penstock.engine.together import behind, is_loose, last_of
 
 BACKWARDS, FORWARDS = 1, 2
 
@@ -27,29 +27,14 @@ def sweep(now, layout, memory):
 def report_open(now, layout, memory):
     """Reports the runs that still wait when the input is over."""
     L, M = layout_of(layout), memory_of(memory)
+    if L[m.HEAD][m.TOGETHER]:
+        M[m.COUNTS][m.OPEN] += M[m.COUNTS][m.LIVE]
+        return
     for instance in range(M[m.COUNTS][m.KNOWN]):
         run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
         while run >= 0:
             end(run, m.OPEN, now, instance, L, M)
             run = of_run(run, m.NEXT, M)
-
-
-@compiled
-def all_needed_apart(memory):
-    """How many matched symbols more there would be if each run had its own."""
-    M = memory_of(memory)
-    needed = 0
-    for instance in range(M[m.COUNTS][m.KNOWN]):
-        needed += needed_apart(instance, M)
-    return needed
-
-
-@compiled
-def part_all(layout, memory):
-    """All runs stand for themselves; there is room for that."""
-    L, M = layout_of(layout), memory_of(memory)
-    for instance in range(M[m.COUNTS][m.KNOWN]):
-        part(instance, L, M)
 
 
 @compiled

@@ -7,6 +7,7 @@ import numpy as np
 from penstock.engine import memory as m
 from penstock.engine.composed import Composed
 from penstock.engine.definition import DefinitionEngine
+from penstock.engine.groups import group
 from penstock.engine.heap import RUNS, link_runs
 from penstock.engine.memory import Ints
 from penstock.engine.moves import link_all_made
@@ -14,6 +15,7 @@ from penstock.engine.nesting import Detection
 from penstock.engine.pages import COMPOSED, RUN_COLUMNS, Page
 from penstock.engine.past import Past
 from penstock.engine.store import Symbols
+from penstock.engine.together import LOOSE
 from penstock.events.table import EventTable
 
 
@@ -71,6 +73,7 @@ def _restore_runs(
     clocks = memory.rows(m.CLOCKS, memory.clocked, total + 1)
     matched = memory.rows(m.NODES, m.NODE_WIDTH, nodes)
     owners: Ints = np.zeros(total + 1, np.int64)
+    tops: Ints = np.full(total + 1, LOOSE)
     run, node = 1, 0
     for page, start, numbers in zip(pages, first, slots, strict=True):
         part = {name.removeprefix(f"{number}."): value for name, value in page.items() if name.startswith(f"{number}.")}
@@ -85,8 +88,13 @@ def _restore_runs(
         matched[here, m.SYMBOL] = numbers[part["node.symbol"]]
         matched[here, m.PARENT] = np.where(part["node.parent"] < 0, -1, part["node.parent"] + node)
         matched[here, m.LABELS], matched[here, m.HASH] = part["node.labels"], part["node.hash"]
+        if "tops" in part:
+            tops[inside] = np.where(part["tops"] < 0, LOOSE, part["tops"] + node)
+            matched[here, m.AFTER] = np.where(part["node.hash"] < 0, -1, part["node.hash"] + node)
         run, node = inside.stop, here.stop
     link_runs(rows, state, owners)
+    if one.runner.is_together:
+        group(rows, owners, tops)
     memory.set_used(total, nodes, instances)
     _restore_common(one, number, common, slots[0], engine)
     memory.wait(clocks[1:], owners[1:])

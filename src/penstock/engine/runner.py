@@ -332,22 +332,13 @@ class Runner:
         self.drop_nodes()
 
     @property
-    def _is_together(self) -> bool:
+    def is_together(self) -> bool:
         """Whether runs that no event can tell apart move as one."""
         return bool(self.layout[m.HEAD][m.TOGETHER])
 
-    def part_runs(self) -> None:
-        """Lets each run stand for itself."""
-        memory = self.memory
-        if self._is_together:
-            needed = memory.live(m.NODE_COUNT) + reclaim.all_needed_apart(memory.arrays)
-            if needed >= memory.live(m.NODE_ROOM):
-                memory.grow_nodes(needed + 1)
-            reclaim.part_all(self.layout, memory.arrays)
-
     def drop_nodes(self) -> None:
         """Drops the matched symbols that nobody holds."""
-        reclaim.reclaim_nodes(self._is_together, self.memory.arrays)
+        reclaim.reclaim_nodes(self.is_together, self.memory.arrays)
         self.tidied = self.memory.live(m.NODE_COUNT) + self.memory.live(m.LIVE)
 
     def _taken(self, known: Ints, present: int | None) -> Made:
@@ -362,7 +353,7 @@ class Runner:
         taken = rows[first:]
         selected = memory.rows(m.SELECTED, 2 * selects, last)[first:].reshape(last - first, selects, 2)
         instance, lo, hi, place, head, start = reclaim.columns_of(taken)
-        start = start if self._is_together else head
+        start = start if self.is_together else head
         offsets, symbols, labels = reclaim.list_parts(start, head, memory.arrays[m.NODES])
         made = Made(
             instance, lo, hi, place, offsets, symbols, labels, selected[:, :, 0].copy(), selected[:, :, 1].copy()
@@ -431,7 +422,6 @@ class Runner:
     def finish(self, now: int) -> None:
         """The input is over: runs that came to nothing are told apart from those that still wait."""
         self.tidy(now)
-        self.part_runs()
         reclaim.report_open(now, self.layout, self.memory.arrays)
 
     def _clock_times(self, places: Ints, until: int) -> tuple[Ints, Ints]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from penstock.errors import StateError
 
-VERSION = 2
+VERSION = 3
 _DIGEST = 64
 _LENGTH = 8
 
