@@ -30,6 +30,7 @@ from penstock.events.mapping import Columns
 from penstock.events.origin import Origin
 from penstock.events.table import EventTable
 from penstock.spark.keys import NOWHERE, buckets_of
+from penstock.spark.narrowing import narrowed
 from penstock.spark.split import ALL, Group, Split, Target
 
 EVENTS, PROGRESS = "events", "progress"
@@ -117,7 +118,8 @@ class Packer:
         flat = flat_table(events, self.recipe.attributes)
         routes = [router.routed(events) for router in self._routers]
         pairs = zip(self._routers, routes, strict=True)
-        blobs = ((EVENTS, *one) for router, route in pairs for one in router.packed(flat, route))
+        moved = narrowed(flat)
+        blobs = ((EVENTS, *one) for router, route in pairs for one in router.packed(moved, route))
         return packed_kinds(chain(blobs, self._beside(flat, routes)))
 
     def _beside(self, flat: pa.Table, routes: Sequence[Route]) -> Iterator[Blob]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from penstock.events.order import without_repeats
 from penstock.events.table import EventTable
 from penstock.spark.names import names_of
+from penstock.spark.narrowing import narrowed
 from penstock.spark.packing import (
     EVENTS,
     PROGRESS,
@@ -58,7 +59,7 @@ class NamePacker:
         flat = flat_table(of_types(table, self.recipe.types), self.recipe.attributes)
         size = self.recipe.buckets
         shares = (names_of(flat) >> _HIGH) % np.uint64(size)
-        return packed_rows(EVENTS, shared_out(flat, np.arange(len(flat)), shares.astype(np.int64), size))
+        return packed_rows(EVENTS, shared_out(narrowed(flat), np.arange(len(flat)), shares.astype(np.int64), size))
 
     def finish(self) -> pa.RecordBatch:
         """The progress of this task, for one of those who settle: it is told to all later."""

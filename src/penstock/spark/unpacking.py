@@ -13,6 +13,7 @@ from penstock.events.identity import numbered
 from penstock.events.order import ordered
 from penstock.events.table import FIELDS, EventTable, constant, make_table
 from penstock.spark.keys import NOWHERE
+from penstock.spark.narrowing import widened
 from penstock.spark.packing import ATTRIBUTE, EVENTS, MADE, PROGRESS, Progress
 
 _OPTIONAL: dict[str, tuple[Any, pa.DataType]] = {
@@ -60,7 +61,7 @@ def unpack(blobs: Iterable[Any], seen: MutableMapping[str, int] | None = None) -
     >>> unpack(packed["blob"].to_pylist()).field("id").to_pylist()
     ['07f1d6c0600c11e5', '07f1d6c0600c11e5-2']
     """
-    tables = sorted((pa.ipc.open_stream(blob).read_all() for blob in blobs), key=_beginning)
+    tables = sorted((widened(pa.ipc.open_stream(blob).read_all()) for blob in blobs), key=_beginning)
     if not tables:
         return make_table({"type": [], "lo": [], "hi": []}, {}, fixed=True)
     optional = [name for name in _OPTIONAL if any(name in table.column_names for table in tables)]
