@@ -130,6 +130,22 @@ def test_the_same_event_twice_counts_once_and_of_two_with_one_name_the_first_cou
     assert len(on_spark.detect(df, PAIRS, unique=True, buckets=7).collect()) > 3
 
 
+@pytest.mark.parametrize("shift", [0, 9000, 5_000_000])
+def test_counters_that_are_the_same_that_overlap_and_that_follow_each_other(spark: SparkSession, shift: int) -> None:
+    count = 10_000
+    numbers = [*range(count), *range(shift, shift + count)]
+    columns = {
+        "type": ["Open" if number % 3 else "Close" for number in numbers],
+        "id": [str(number) for number in numbers],
+        "time": list(range(2 * count)),
+        "door": [row % 41 for row in range(2 * count)],
+    }
+    table = pa.table(columns)
+    found = told(on_spark.detect(spark.createDataFrame(table), PAIRS, carry="none"))
+    local = fitted(ps.detect(table, PAIRS, carry="none").table, found.schema)
+    assert content(found.to_pylist()) == content(local.to_pylist())
+
+
 def test_events_without_ids_are_named_as_in_one_process(spark: SparkSession) -> None:
     df = doors(spark, DOORS).drop("id")
     local = ps.detect(df.toArrow(), PAIRS)

@@ -38,7 +38,7 @@ def found_in(
         return _detected(blobs, total, work)
     if not Places.of(work.recipe).are_few:
         return _detected(_ended(settled(rows, pack_by_name, work), last, total), total, work)
-    moved = blobs.repartitionById(total + work.recipe.buckets, f.col("bucket"))
+    moved = blobs.repartitionById(total, f.col("bucket") % total)  # shares of names beside buckets: fewer tasks
     told = f.broadcast(moved.where(_bucket() >= total).mapInArrow(telling(work.compare), from_arrow_schema(APART)))
     at_once = moved.where(_bucket() < total).join(told, how="left_anti")
     again = settled(rows.join(told, how="left_semi"), pack_by_name, work)

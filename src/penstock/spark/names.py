@@ -1,10 +1,11 @@
 """Whether events of one name, which is their source and id, are all in the same buckets.
 
-Then each bucket leaves out repeated ones by itself, and events need to move but once. So beside the events goes a
-number of 64 bits for each: the hash of its name, and in the lowest bits which buckets need it. Those of one name meet
-in one share, where numbers that differ in the lowest bits alone are events of one name in different buckets. Equal
-hashes of different names may look like that too, which is rare and does no harm: `penstock.spark.settling` is the way
-for both.
+Then each bucket leaves out repeated ones by itself, and events need to move but once. Of ids that rise like a counter,
+the ends are enough to show that all are different (`penstock.spark.stretches`). Beside other events goes a number of 64
+bits for each: the hash of its name, and in the lowest bits which buckets need it. Those of one name meet in one share,
+where numbers that differ in the lowest bits alone are events of one name in different buckets. Equal hashes of
+different names may look like that too, and counters may overlap; this is rare and does no harm:
+`penstock.spark.settling` is the way for all of these.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from penstock.events.repeats import name_hashes
 from penstock.events.table import NAME, constant
 from penstock.events.texts import Words
 from penstock.spark.packing import Blob, Ints, Packer, Recipe, Route, shared_out
+from penstock.spark.stretches import from_table, may_meet, stretch_of, to_table
 
-NAMES = "names"
-"""Blobs of numbers for names."""
+NAMES, STRETCH = "names", "stretch"
+"""Blobs of numbers for names, and of where the ids of a batch begin and end."""
 APART = pa.schema([("apart", pa.bool_())])
 """The rows that say that events of one name may be in different buckets; there are none if that is not so."""
 _MOST_BITS = 24
@@ -89,14 +91,14 @@ def _digits(rows: Ints, buckets: Ints, size: int, events: int) -> Ints:
 
 
 class NamingPacker(Packer):
-    """Packs events for their buckets, and beside them numbers for their names.
+    """Packs events for their buckets, and beside them what shows whether their names are different.
 
     >>> from penstock import parse
     >>> from penstock.spark.split import split
     >>> packer = NamingPacker(Recipe(split([parse("[A(k = $k)] ; [B(k = $k)]")]), 2))
     >>> packed = packer.pack(pa.table({"type": ["A"], "id": ["1"], "time": [1], "k": [1]}))
     >>> packed["kind"].to_pylist(), packed["bucket"].to_pylist()[1] >= packer.recipe.total
-    (['events', 'names'], True)
+    (['events', 'stretch', 'names'], True)
     """
 
     def __init__(self, recipe: Recipe) -> None:
@@ -104,6 +106,14 @@ class NamingPacker(Packer):
         self._places = Places.of(recipe)
 
     def _beside(self, flat: pa.Table, routes: Sequence[Route]) -> Iterator[Blob]:
+        if not len(flat):
+            return
+        stretch = stretch_of(flat)
+        yield STRETCH, self.recipe.total, to_table(stretch)
+        if stretch.is_known:
+            yield from self._numbers(flat, routes)
+
+    def _numbers(self, flat: pa.Table, routes: Sequence[Route]) -> Iterator[Blob]:
         hashes, bits = names_of(flat), np.uint64(self._places.bits)
         shares = ((hashes & ((np.uint64(1) << bits) - np.uint64(1))) % np.uint64(self.recipe.buckets)).astype(np.int64)
         places = self._places.numbers(routes, len(flat)).astype(np.uint64)
@@ -120,9 +130,15 @@ def names_of(flat: pa.Table) -> Words:
 
 def apart(recipe: Recipe, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """A row of `APART` if events of one name, among those of one share, may be in different buckets."""
-    blobs = [blob.as_buffer() for batch in batches for blob in batch["blob"]]
-    words = [np.asarray(pa.ipc.open_stream(blob).read_all()["name"]) for blob in blobs]
-    if words and _are_apart(Places.of(recipe), np.concatenate(words)):
+    stretches, words = [], []
+    for batch in batches:
+        for kind, blob in zip(batch["kind"].to_pylist(), batch["blob"], strict=True):
+            table = pa.ipc.open_stream(blob.as_buffer()).read_all()
+            if kind == STRETCH:
+                stretches.append(from_table(table))
+            else:
+                words.append(np.asarray(table["name"]))
+    if may_meet(stretches) or (words and _are_apart(Places.of(recipe), np.concatenate(words))):
         yield pa.record_batch([[True]], schema=APART)
 
 
