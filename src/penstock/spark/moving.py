@@ -44,7 +44,8 @@ def found_in(
     again = settled(rows.join(told, how="left_semi"), pack_by_name, work)
     again = _ended(again, None if last is None else last.join(told, how="left_semi"), total)
     found = at_once.mapInArrow(telling(work.detect), from_arrow_schema(work.schema))
-    return found.union(_detected(again, total, work))
+    # Asked once more, so that Spark sees that nothing is to be done again, and starts no tasks for it.
+    return found.union(_detected(again, total, work).join(told, how="left_semi"))
 
 
 def _bucket() -> Column:
