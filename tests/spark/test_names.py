@@ -14,14 +14,14 @@ TO_ALL = "[A(k = $k)] ; [B(k = $k)] ; [All]"
 TWO_KEYS = "[A(k = $k)] ; [A(l = $k)]"
 
 
-def are_apart(text: str, *rows: tuple[str, str, int | None], buckets: int = 4) -> bool:
+def are_apart(text: str, *rows: tuple[str, str, int | None], buckets: int = 4, counts: bool = False) -> bool:
     """Whether events, each read by a task of its own, are noticed; they are types, ids and keys."""
     recipe = Recipe(split([parse(text)]), buckets)
     packed = [NamingPacker(recipe).pack(_table(*row)) for row in rows]
     whole = pa.Table.from_batches(packed)
     shares = range(recipe.total, recipe.total + recipe.buckets)
     of_shares = [whole.filter(pa.compute.equal(whole["bucket"], share)).to_batches() for share in shares]
-    return any(list(apart(recipe, share)) for share in of_shares)
+    return any(list(apart(recipe, share, counts=counts)) for share in of_shares)
 
 
 def _table(type: str, id: str, key: int | None) -> pa.Table:
@@ -47,6 +47,11 @@ def test_events_of_one_name_in_different_buckets_are_noticed(
     text: str, rows: list[tuple[str, str, int | None]], expected: bool
 ) -> None:
     assert are_apart(text, *rows) is expected
+
+
+def test_where_repeated_events_are_counted_any_is_noticed() -> None:
+    assert are_apart(PAIR, ("A", "1", 1), ("A", "1", 1), counts=True)
+    assert not are_apart(PAIR, ("A", "1", 1), ("A", "2", 1), counts=True)
 
 
 def test_a_number_says_of_each_group_which_bucket_needs_an_event() -> None:

@@ -51,6 +51,14 @@ def test_parquet_that_workers_read(spark: SparkSession, doors: Path) -> None:
     assert same(*both(PAIRS, doors, "--carry", "none", "--format", "table"))
 
 
+def test_parquet_without_repeated_events_and_with_ids_in_any_order(spark: SparkSession, tmp_path: Path) -> None:
+    rows = range(60)
+    columns = {"type": ["Open", "Close", "Bell"] * 20, "time": [*rows], "door": [row % 7 for row in rows]}
+    table = pa.table(columns | {"id": [str(row * 7 % 60) for row in rows]})
+    pq.write_table(table, tmp_path / "events.parquet", row_group_size=16)
+    assert same(*both(PAIRS, tmp_path / "events.parquet"))
+
+
 def test_incomplete_runs(spark: SparkSession, doors: Path, tmp_path: Path) -> None:
     for engine, name in (("local", "local.csv"), ("spark", "spark.csv")):
         run(PAIRS, doors, "--incomplete", tmp_path / name, "--engine", engine)

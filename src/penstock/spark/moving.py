@@ -6,6 +6,7 @@ Where events may be repeated, their names go beside them and are compared; `pens
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.errors import PySparkNotImplementedError
@@ -19,15 +20,39 @@ from penstock.spark.packing import PACKED, PROGRESS, Progress, packed_rows
 from penstock.spark.work import Work
 
 Packing = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-"""What packs rows."""
+"""What makes rows of others."""
 _SHARES = 2
 """Buckets for each processor, so that none waits long for the others."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is done with the blobs of a bucket, and the columns of what that gives."""
+
+    find: Packing
+    schema: pa.Schema
+
+    def over(self, blobs: DataFrame) -> DataFrame:
+        """What is found in blobs that are in their buckets."""
+        return blobs.mapInArrow(telling(self.find), from_arrow_schema(self.schema))
 
 
 def found_in(
     rows: DataFrame, pack: Packing, pack_by_name: Packing, work: Work, last: DataFrame | None = None
 ) -> DataFrame:
-    """What is found in rows that are packed so; ``last`` has the last stamp, if those who pack do not tell it.
+    """What is detected in rows that are packed so; ``last`` has the last stamp, if those who pack do not tell it."""
+    return found_by(Finding(work.detect, work.schema), rows, pack, pack_by_name, work, last)
+
+
+def found_by(
+    finding: Finding,
+    rows: DataFrame,
+    pack: Packing,
+    pack_by_name: Packing,
+    work: Work,
+    last: DataFrame | None = None,
+) -> DataFrame:
+    """The same for whatever is done with the events of a bucket.
 
     Where events may be repeated, they go to their buckets with their names beside them. Only if events of one name are
     in different buckets all of it is done again: read, packed by names, settled, and then detected.
@@ -35,17 +60,16 @@ def found_in(
     total = work.recipe.total
     blobs = _ended(packed(rows, pack), last, total)
     if not work.settles:
-        return _detected(blobs, total, work)
+        return finding.over(in_buckets(blobs, total))
     if not Places.of(work.recipe).are_few:
-        return _detected(_ended(settled(rows, pack_by_name, work), last, total), total, work)
+        return finding.over(in_buckets(_ended(settled(rows, pack_by_name, work), last, total), total))
     moved = blobs.repartitionById(total, f.col("bucket") % total)  # shares of names beside buckets: fewer tasks
     told = f.broadcast(moved.where(_bucket() >= total).mapInArrow(telling(work.compare), from_arrow_schema(APART)))
     at_once = moved.where(_bucket() < total).join(told, how="left_anti")
     again = settled(rows.join(told, how="left_semi"), pack_by_name, work)
     again = _ended(again, None if last is None else last.join(told, how="left_semi"), total)
-    found = at_once.mapInArrow(telling(work.detect), from_arrow_schema(work.schema))
     # Asked once more, so that Spark sees that nothing is to be done again, and starts no tasks for it.
-    return found.union(_detected(again, total, work).join(told, how="left_semi"))
+    return finding.over(at_once).union(finding.over(in_buckets(again, total)).join(told, how="left_semi"))
 
 
 def _bucket() -> Column:
@@ -88,10 +112,9 @@ class _Ending:
                     yield packed_rows(PROGRESS, [(bucket, told) for bucket in range(self._total)])
 
 
-def _detected(blobs: DataFrame, total: int, work: Work) -> DataFrame:
-    """What is found in packed events, each bucket in a task of its own."""
-    moved = blobs.repartitionById(total, f.col("bucket"))
-    return moved.mapInArrow(telling(work.detect), from_arrow_schema(work.schema))
+def in_buckets(blobs: DataFrame, total: int) -> DataFrame:
+    """Blobs in their buckets, each of which is a task of its own."""
+    return blobs.repartitionById(total, f.col("bucket"))
 
 
 def default_buckets(session: SparkSession) -> int:

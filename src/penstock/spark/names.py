@@ -128,8 +128,11 @@ def names_of(flat: pa.Table) -> Words:
     return name_hashes(sources, flat["id"].combine_chunks())
 
 
-def apart(recipe: Recipe, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """A row of `APART` if events of one name, among those of one share, may be in different buckets."""
+def apart(recipe: Recipe, batches: Iterable[pa.RecordBatch], *, counts: bool = False) -> Iterator[pa.RecordBatch]:
+    """A row of `APART` if events of one name, among those of one share, may be in different buckets.
+
+    If repeated events are to be counted, it is there as soon as two may have one name.
+    """
     stretches, words = [], []
     for batch in batches:
         for kind, blob in zip(batch["kind"].to_pylist(), batch["blob"], strict=True):
@@ -138,15 +141,15 @@ def apart(recipe: Recipe, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
                 stretches.append(from_table(table))
             else:
                 words.append(np.asarray(table["name"]))
-    if may_meet(stretches) or (words and _are_apart(Places.of(recipe), np.concatenate(words))):
+    if may_meet(stretches) or (words and _are_apart(Places.of(recipe), np.concatenate(words), counts)):
         yield pa.record_batch([[True]], schema=APART)
 
 
-def _are_apart(places: Places, words: Words) -> bool:
+def _are_apart(places: Places, words: Words, counts: bool) -> bool:
     words.sort()
     bits = np.uint64(places.bits)
     again = np.flatnonzero(words[1:] >> bits == words[:-1] >> bits)
-    if not len(again):
-        return False
+    if counts or not len(again):
+        return bool(len(again))
     numbers = words[again] & ((np.uint64(1) << bits) - np.uint64(1))
     return bool((words[again] != words[again + 1]).any() or places.are_unclear(numbers).any())

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql import SparkSession
 
 from penstock.detection.composites import Composites
 from penstock.detection.files import FoundInFiles, Paths, types_of
@@ -25,9 +23,9 @@ from penstock.events.files import event_files, read_events
 from penstock.events.mapping import Columns
 from penstock.events.order import ordered
 from penstock.events.table import EventTable
-from penstock.spark.failures import raise_ours, telling
+from penstock.spark.failures import raise_ours
 from penstock.spark.files import pieces_of, scan_of
-from penstock.spark.moving import default_buckets, packed, settled
+from penstock.spark.moving import Finding, default_buckets, found_by, in_buckets
 from penstock.spark.packing import PACKED, PROGRESS, ROWS, Packer, Progress
 from penstock.spark.planning import work_of
 from penstock.spark.work import COMPOSITES, DROPPED, INCOMPLETE, Work
@@ -73,12 +71,11 @@ class Whole:
     def _scanned(self, files: Sequence[Path], plan: Plan, columns: Columns, until: int | None) -> FoundInFiles:
         first = pieces_of(files, columns, None)[0]
         work = work_of([plan], first.blank, columns, default_buckets(self.session), settles=first.has_ids)
-        work = work.ending(until)
+        work = work.ending(until).counting()
         self.warn(work)
         numbers, scan = scan_of(self.session, files, work)
-        by_name = replace(scan, by_name=True)
-        blobs = settled(numbers, by_name, work) if work.settles else packed(numbers, scan)
-        results = self._results(blobs, work)
+        found = found_by(Finding(work.tell, PACKED), numbers, scan, replace(scan, by_name=True), work)
+        results = _Results(found.toArrow())
         told = results.told()
         composites = results.composites(plan, work.blank, told.repeated)
         return FoundInFiles(composites, (), frozenset(told.types))
@@ -93,12 +90,8 @@ class Whole:
         events, repeated = ordered(plan.relevant(table))
         blobs = [packer.pack_events(events.slice(start, ROWS)) for start in range(0, len(events), ROWS)]
         rows = self.session.createDataFrame(pa.Table.from_batches([told, *blobs]))
-        return self._results(rows, work).composites(plan, blank, repeated)
-
-    @staticmethod
-    def _results(blobs: DataFrame, work: Work) -> _Results:
-        moved = blobs.repartitionById(work.recipe.total, f.col("bucket"))
-        return _Results(moved.mapInArrow(telling(work.tell), from_arrow_schema(PACKED)).toArrow())
+        found = Finding(work.tell, PACKED).over(in_buckets(rows, work.recipe.total))
+        return _Results(found.toArrow()).composites(plan, blank, repeated)
 
 
 @dataclass(frozen=True)

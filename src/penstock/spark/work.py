@@ -43,6 +43,7 @@ class Work:
         until: When the input ends for timers, if later than its last event.
         tells_progress: Whether those who pack say how far they came.
         settles: Whether events may be repeated, so that it must be asked where those of one name are.
+        counts: Whether it is to be said how many are repeated, which only those know who settle.
     """
 
     recipe: Recipe
@@ -53,6 +54,7 @@ class Work:
     until: int | None = None
     tells_progress: bool = True
     settles: bool = True
+    counts: bool = False
 
     @property
     def blank(self) -> EventTable:
@@ -67,6 +69,10 @@ class Work:
     def reading(self, leaves_behind: bool) -> Work:
         """The same work over tables of which all columns are read, or not."""
         return replace(self, recipe=replace(self.recipe, leaves_behind=leaves_behind))
+
+    def counting(self) -> Work:
+        """The same work, if it is to be said how many events are repeated."""
+        return replace(self, counts=True)
 
     def ending(self, until: int | None) -> Work:
         """The same work over input that ends then, in microseconds, if that is later than its last event."""
@@ -91,8 +97,8 @@ class Work:
             yield packer.finish()
 
     def compare(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """A row if events of one name, of those that meet here, may be in different buckets."""
-        return apart(self.recipe, batches)
+        """A row if events of one name, of those that meet here, may be in different buckets, or must be counted."""
+        return apart(self.recipe, batches, counts=self.counts)
 
     def settle(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The events of some names, each once, packed for where they are detected."""
