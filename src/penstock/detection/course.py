@@ -58,7 +58,8 @@ class Course:
 
     def _take(self, found: Found) -> None:
         found = self._chosen(found) if self._chosen else found
-        self._composites.add(Selection(found, self._wanted.attributes))
+        for some in found.stretches():
+            self._composites.add(Selection(some, self._wanted.attributes))
         if self._incomplete:
             self._incomplete.add(found)
 

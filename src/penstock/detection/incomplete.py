@@ -13,7 +13,6 @@ from penstock.detection.gathering import Gathering
 from penstock.detection.kinds import Kinds
 from penstock.detection.parts import PartWriter
 from penstock.detection.selection import Selection
-from penstock.engine import composed
 from penstock.engine.found import Found, FoundDefinition
 from penstock.engine.kept import Ints, joined
 from penstock.engine.memory import REASONS
@@ -101,5 +100,5 @@ class IncompleteGathering:
 
 def _as_found(one: FoundDefinition) -> FoundDefinition:
     """The definition with its incomplete runs in the place of its composites."""
-    matched = composed.join([run.matched for run in one.incomplete])
-    return replace(one, composites=matched[0] if matched else one.composites.take(np.zeros(0, np.int64)))
+    matched = tuple(run.matched for run in one.incomplete)
+    return replace(one, made=matched or (one.composites.take(np.zeros(0, np.int64)),))

@@ -299,7 +299,7 @@ class Engine:
     def _found(self) -> Found:
         if self._ends()[1] == self.begins[1] and not any(self.incomplete):
             return self._nothing
-        made = [composed.join(store.since(begin)) for store, begin in zip(self.stores, self.begins[1], strict=True)]
+        made = [store.since(begin) for store, begin in zip(self.stores, self.begins[1], strict=True)]
         definitions = tuple(self._definition(number, some) for number, some in enumerate(made))
         self.incomplete = [[] for _ in self.programs]
         self.places = [[] for _ in self.programs]
@@ -312,7 +312,7 @@ class Engine:
             self.programs[number].name,
             tuple(composer.attributes),
             tuple(composer.labels),
-            made[0] if made else composer.nothing(),
+            tuple(made) or (composer.nothing(),),
             self.stores[number].as_it_is(),
             tuple(self.incomplete[number]),
             np.concatenate([NOWHERE, *self.places[number]]) if self.division.publishes else None,

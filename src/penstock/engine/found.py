@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pyarrow as pa
 
-from penstock.engine.composed import Composed
+from penstock.engine.composed import Composed, join
 from penstock.engine.kept import Ints, Kept
 from penstock.engine.texts import Values
 from penstock.events.table import EventTable
+
+MANY = 1 << 14
+"""So many composites are worth a stretch of their own."""
 
 
 @dataclass(frozen=True)
@@ -25,17 +30,23 @@ class Incomplete:
 class FoundDefinition:
     """The composites of one definition. ``labels`` are by bit, ``known`` has by number all that parts may refer to.
 
-    ``places`` says, where that was asked for, what completed each composite, the rank of a timer or -1 for an event,
-    and the composite's number among those that were completed there.
+    ``made`` are the composites in one or more pieces, in the order in which they were made. ``places`` says, where that
+    was asked for, what completed each composite, the rank of a timer or -1 for an event, and the composite's number
+    among those that were completed there.
     """
 
     name: str
     attributes: tuple[str, ...]
     labels: tuple[str, ...]
-    composites: Composed
+    made: tuple[Composed, ...]
     known: Kept[Composed]
     incomplete: tuple[Incomplete, ...] = ()
     places: Ints | None = None
+
+    @cached_property
+    def composites(self) -> Composed:
+        """All of them together."""
+        return join([*self.made])[0]
 
 
 @dataclass(frozen=True)
@@ -52,12 +63,39 @@ class Found:
     in_order: bool = True
 
     def __len__(self) -> int:
-        return sum(len(one.composites) for one in self.definitions)
+        return sum(len(piece) for one in self.definitions for piece in one.made)
+
+    def stretches(self) -> Iterator[Found]:
+        """The composites in shares one behind the other, so that all need not be copied to be together.
+
+        They are in the order of results if those of each share are: no two shares have the same instant.
+        """
+        there = [number for number, one in enumerate(self.definitions) if any(map(len, one.made))]
+        if len(there) != 1:
+            yield self
+            return
+        own = self.definitions[there[0]]
+        for some in apart(own.made):
+            only = replace(own, made=tuple(some), incomplete=(), places=None)
+            yield replace(self, definitions=(*self.definitions[: there[0]], only, *self.definitions[there[0] + 1 :]))
 
     def values(self, definition: int, attribute: str, composites: Composed) -> Values:
         """An attribute of composites of a definition."""
         column = self.definitions[definition].attributes.index(attribute)
         return Values(composites.kinds[:, column], composites.bits[:, column], self.texts)
+
+
+def apart(made: Sequence[Composed], enough: int = MANY) -> list[list[Composed]]:
+    """Composites in shares of ``enough`` or more, cut only where all before end earlier than all behind."""
+    shares: list[list[Composed]] = []
+    count = last = 0
+    for piece in filter(len, made):
+        if not shares or (count >= enough and int(piece.hi.min()) > last):
+            shares.append([])
+            count, last = 0, int(piece.hi[0])
+        shares[-1].append(piece)
+        count, last = count + len(piece), max(last, int(piece.hi.max()))
+    return shares
 
 
 def known_rows(composites: Composed, owner: int) -> Ints:

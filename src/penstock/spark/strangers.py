@@ -36,7 +36,7 @@ class Own:
             rows = self._rows(found, one, run.matched)
             ended.append(replace(run, matched=run.matched.take(rows), at=run.at[rows], reason=run.reason[rows]))
         composites = one.composites.take(self._rows(found, one, one.composites))
-        return replace(one, composites=composites, incomplete=tuple(ended))
+        return replace(one, made=(composites,), incomplete=tuple(ended))
 
     def _rows(self, found: Found, one: FoundDefinition, composites: Composed) -> Ints:
         places = [one.attributes.index(name) for name in self.keys[one.name]]
