@@ -24,6 +24,9 @@ from penstock.engine.runner import Ended, Runner
 from penstock.engine.symbols import NO_KEYS, Chosen, Keys, Membership, Piece, select
 from penstock.engine.values import Pool, constant, read_column
 
+UNASKED = np.zeros(0, np.int64)
+"""Identities, where a definition has no sides and nobody asks for them."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -137,8 +140,7 @@ class DefinitionEngine:
         if not len(rows) and not self.detection.runner.is_due(until):
             return self._skip(until), [rows]
         starts = self.symbols.count, self.symbols.add_next(len(rows))
-        identities = self.symbols.identities.column
-        batch = Batch([piece], [Chosen(table, rows)], starts[0], identities, identities, self._known(pool))
+        batch = Batch([piece], [Chosen(table, rows)], starts[0], UNASKED, UNASKED, self._known(pool))
         stamps = np.asarray(table.field("lo")), np.asarray(table.field("hi"))
         self.instances.take_one(vm.INTEGER)
         keyed = Keyed(rows, codes, masks, key, stamps, starts)

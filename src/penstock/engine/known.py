@@ -14,11 +14,13 @@ MANY = 1 << 18
 class Symbols:
     """What a definition must know of its symbols, by their numbers: identities, and values that conditions read.
 
-    Numbers are given anew when symbols are forgotten; identities rise in the order of the input, and stay.
+    Numbers are given anew when symbols are forgotten; identities rise in the order of the input, and stay. Those of the
+    last ones are often their ranks in the input, and are written down only where somebody asks for them.
     """
 
     def __init__(self, columns: int) -> None:
-        self.identities = Growing()
+        self._identities = Growing()
+        self._unwritten = 0
         self.kinds = Growing(columns)
         self.values = Growing(columns)
         self._met = 0
@@ -27,7 +29,15 @@ class Symbols:
     @property
     def count(self) -> int:
         """How many there are."""
-        return len(self.identities)
+        return len(self._identities) + self._unwritten
+
+    @property
+    def identities(self) -> Growing:
+        """Their identities."""
+        if self._unwritten:
+            self._identities.append_range(self._met - self._unwritten, self._met)
+            self._unwritten = 0
+        return self._identities
 
     def are_many(self, instances: int) -> bool:
         """Whether there are many more than were kept the last time; to forget some, all instances are looked at.
@@ -39,8 +49,8 @@ class Symbols:
     def add(self, ranks: Ints, read: tuple[Ints, Ints]) -> Ints:
         """More symbols, with their ranks in the order of the input; returns their identities."""
         identities = ranks + self._met
-        self._met += len(ranks)
         self.identities.append(identities)
+        self._met += len(ranks)
         self.kinds.append(read[0])
         self.values.append(read[1])
         return identities
@@ -49,7 +59,7 @@ class Symbols:
         """More symbols, in the order of the input, of which nothing is read; returns the first one's identity."""
         first, nothing = self._met, np.zeros((count, 0), np.int64)
         self._met += count
-        self.identities.append_range(first, self._met)
+        self._unwritten += count
         self.kinds.append(nothing)
         self.values.append(nothing)
         return first
@@ -67,7 +77,13 @@ class Symbols:
         self._met = met
 
     def keep(self, kept: Ints) -> None:
-        """Forgets all but these."""
-        for one in (self.identities, self.kinds, self.values):
+        """Forgets all but these, whose numbers rise."""
+        written = len(self._identities)
+        first = int(np.searchsorted(kept, written))
+        late = kept[first:] - written + (self._met - self._unwritten)
+        self._identities.keep(kept[:first])
+        self._identities.append(late)
+        self._unwritten = 0
+        for one in (self.kinds, self.values):
             one.keep(kept)
         self._kept = len(kept)
