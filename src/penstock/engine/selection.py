@@ -51,10 +51,7 @@ def choose_by_bits(codes, wanted):
     bits = np.int64(0)
     for code in range(len(wanted)):
         bits |= np.int64(wanted[code]) << code
-    count = np.int64(0)
-    for row in range(len(codes)):
-        count += (bits >> np.int64(codes[row])) & 1
-    rows = np.empty(count + 1, np.int64)
+    rows = np.empty(len(codes) + 1, np.int64)  # memory is taken only as far as it is written
     found = pointer(rows.ctypes.data)
     count = np.int64(0)
     for row in range(len(codes)):
