@@ -58,3 +58,8 @@ def test_values_of_several_kinds() -> None:
     values = Values(kinds.astype("int8"), bits, pa.array(pool.texts))
     assert json_values(values).to_pylist() == ["1", '"x"', "true", '"2026-01-01T00:00:00Z"', "0.5", None]
     assert values.there() == [vm.BOOLEAN, vm.INTEGER, vm.FLOAT, vm.TEXT, vm.TIME]
+
+
+def test_the_largest_numbers_are_whole() -> None:
+    column = pa.array([2**63 - 1, 2**63 - 1, 2**63 - 2])
+    assert json_column(column).to_pylist() == ["9223372036854775807", "9223372036854775807", "9223372036854775806"]

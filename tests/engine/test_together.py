@@ -10,6 +10,7 @@ from penstock.engine.engine import Engine
 from penstock.engine.library import Library
 from penstock.engine.snapshot import restore, save
 from penstock.events.table import EventTable, make_table
+from penstock.events.times import EARLIEST
 from tests.compare.case import case_of
 from tests.compare.trial import PLAIN, compared, random_trial
 from tests.engine.conftest import composites_of, forget
@@ -100,6 +101,17 @@ def test_they_go_on_together_in_less_room() -> None:
     assert memory(engine)[m.LIVE] == 20
     assert memory(engine)[m.RUN_ROOM] < 5_000
     assert [len(parts) for parts in feed(engine, "BBC", start=12_330)] == [4] * 20
+
+
+@pytest.mark.parametrize("days", [106_000_000, 106_751_991])
+@pytest.mark.parametrize("at", [EARLIEST + 10**13, 1_700_000_000_000_000])
+@pytest.mark.parametrize("age", [None, OLD])
+def test_a_limit_may_be_longer_than_all_time(days: int, at: int, age: int | None) -> None:
+    engine = Engine(parse(f"[A] ; [B in {{B, C}}] within {days} d"), Choice(restart=True, age=age))
+    stamps = pa.array([at, at + 5, at + 7, at + 8])
+    fields = {"type": list("ABAC"), "source": ["s"] * 4, "id": list("1234"), "lo": stamps, "hi": stamps}
+    assert len(engine.feed(make_table(fields, {}), at + 9)) == 1
+    assert memory(engine)[[m.FAILED, m.EXPIRED]].tolist() == [1, 0]
 
 
 def test_an_event_for_all_instances_finds_each_run() -> None:

@@ -59,6 +59,26 @@ def test_parquet_without_repeated_events_and_with_ids_in_any_order(spark: SparkS
     assert same(*both(PAIRS, tmp_path / "events.parquet"))
 
 
+@pytest.mark.parametrize(
+    ("pattern", "columns"),
+    [
+        ("[A(b = $k)] ; [B(b = $k)]", {"type": ["A", "A", "B"], "a": [1, 2, 0], "b": [2, 1, 1]}),
+        (
+            "P := [A(k = $k)] ; [B(k = $k)]\nQ := [C(k = $k)] ; [B(k = $k)]",
+            {"type": ["A", "C", "B"], "arrival": [9, 3, 9], "k": [1, 1, 1]},
+        ),
+    ],
+    ids=["by an attribute", "by its arrival"],
+)
+@pytest.mark.parametrize("carry", ["none", "all"])
+def test_the_same_of_two_events_that_differ_counts(
+    spark: SparkSession, tmp_path: Path, pattern: str, columns: dict[str, list[int | str]], carry: str
+) -> None:
+    table = pa.table({"id": ["1", "1", "2"], "time": [1, 1, 5]} | columns)
+    pq.write_table(table, tmp_path / "events.parquet")
+    assert same(*both(pattern, tmp_path / "events.parquet", "--carry", carry))
+
+
 def test_incomplete_runs(spark: SparkSession, doors: Path, tmp_path: Path) -> None:
     for engine, name in (("local", "local.csv"), ("spark", "spark.csv")):
         run(PAIRS, doors, "--incomplete", tmp_path / name, "--engine", engine)

@@ -84,7 +84,8 @@ def _integers(column: pa.Array) -> pa.Array:
     low, high = pc.min_max(column).values()
     if column.null_count == len(column) or high.as_py() - low.as_py() > len(column) // 2:
         return column.cast(pa.string())
-    written = pa.array(np.arange(low.as_py(), high.as_py() + 1)).cast(pa.string())
+    distances = np.arange(high.as_py() - low.as_py() + 1, dtype=np.int64)
+    written = pa.array(distances + low.as_py()).cast(pa.string())
     return pa.DictionaryArray.from_arrays(pc.subtract(column, low).cast(pa.int32()), written)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from penstock.engine import memory as m
 from penstock.engine.ahead import fan_out, gather, heard_by_starts, is_due, next_timer, room, room_left
 from penstock.engine.compiled import compiled, inlined
-from penstock.engine.lists import close, end, of_clock, of_run, over, release, set_clock, set_run, touch
+from penstock.engine.lists import close, end, instant_before, of_clock, of_run, over, release, set_clock, set_run, touch
 from penstock.engine.matching import FAILS, IGNORES, MOVES, meet
 from penstock.engine.moves import is_known, move
 from penstock.engine.plain import fire_one, step_one
@@ -164,7 +164,7 @@ def let_go(instance, now, L, M):
     """Ends an instance's runs that can only come to nothing."""
     if L[m.HEAD][m.TOGETHER]:
         if L[m.HEAD][m.LIMITS] > 0:
-            let_late_go(instance, now - L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH]], M)
+            let_late_go(instance, instant_before(now, L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH]]), M)
         return
     M[m.COUNTS][m.TAIL] = -1
     run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
@@ -331,7 +331,7 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
             counts[m.NOW] = now
             begins, symbol, number = P[place + m.BEGINS], P[place + m.PLACE_SYMBOL], P[place + m.PLACE]
             if together:
-                since = now - length if limits > 0 else m.NONE
+                since = instant_before(now, length) if limits > 0 else m.NONE
                 step_together(instance, sets, begins, now, symbol, number, since, L, M)
             elif timers == 1 and limits == 0:  # with constants, these are loops no more
                 step_one(instance, sets, begins, now, symbol, number, 1, 0, L, M, X)

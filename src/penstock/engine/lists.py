@@ -90,6 +90,18 @@ def close(following, instance, M):
 
 
 @inlined
+def instant_before(now, length):
+    """The instant so long before another, or the beginning of time."""
+    return now - length if now >= m.NONE + length else m.NONE
+
+
+@inlined
+def instant_after(since, length):
+    """The instant so long after another, or the end of time."""
+    return since + length if since <= m.FAR - length else m.FAR
+
+
+@inlined
 def over_since(run, L, M):
     """The last instant at which some way on is still inside its limits; the end of time if one has none."""
     here = of_run(run, m.STATE, M) * m.STATE_WIDTH
@@ -102,7 +114,8 @@ def over_since(run, L, M):
         for limit in range(L[m.HEAD][m.LIMITS]):
             since = of_clock(run, L[m.HEAD][m.TIMERS] + limit, L, M)
             if (inside >> limit) & 1 and since != m.NONE:
-                earliest = min(earliest, since + L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH] + limit])
+                length = L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH] + limit]
+                earliest = min(earliest, instant_after(since, length))
         latest = max(latest, earliest)
     return latest
 

@@ -61,7 +61,7 @@ def is_over(run, first, last, now, timers, limits, L, M):
         for limit in range(limits):
             since = M[m.CLOCKS][clocks + limit]
             if (inside >> limit) & 1 and since != m.NONE:
-                late = late or now > since + L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH] + limit]
+                late = late or now - since > L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH] + limit]
         if not late:
             return False
     return True

@@ -6,7 +6,7 @@ import numpy as np
 
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled
-from penstock.engine.lists import has_no_bound, of_run, over_since
+from penstock.engine.lists import has_no_bound, instant_after, of_run, over_since
 from penstock.engine.pointers import layout_of, memory_of
 
 
@@ -94,7 +94,7 @@ def over_at(runs, layout, memory):
         found = np.full(len(runs), m.FAR)
         if L[m.HEAD][m.LIMITS] > 0:
             for at in range(len(runs)):
-                found[at] = of_run(runs[at], m.LO, M) + L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH]]
+                found[at] = instant_after(of_run(runs[at], m.LO, M), L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH]])
         return found
     found = np.empty(len(runs), np.int64)
     age = L[m.HEAD][m.AGE]

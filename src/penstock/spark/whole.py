@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from penstock.detection.composites import Composites
@@ -17,10 +18,11 @@ from penstock.detection.kinds import kinds_of
 from penstock.detection.local import detect_all
 from penstock.detection.merging import merged
 from penstock.detection.plan import Plan
-from penstock.errors import PenstockError
+from penstock.errors import DataError, PenstockError
 from penstock.events.files import Progress as ToldOfFiles
 from penstock.events.files import event_files, read_events
 from penstock.events.mapping import Columns
+from penstock.events.naming import field_columns
 from penstock.events.order import ordered
 from penstock.events.table import EventTable
 from penstock.spark.failures import raise_ours
@@ -29,6 +31,9 @@ from penstock.spark.moving import Finding, default_buckets, found_by, in_buckets
 from penstock.spark.packing import PACKED, PROGRESS, ROWS, Packer, Progress
 from penstock.spark.planning import work_of
 from penstock.spark.work import COMPOSITES, DROPPED, INCOMPLETE, Work
+
+_UNMOVED = {"arrival", "timekind", "retracted"}
+"""Fields that say which of two repeated events counts, and nothing else here."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,8 @@ class Whole:
         found = found_by(Finding(work.tell, PACKED), numbers, scan, replace(scan, by_name=True), work)
         results = _Results(found.toArrow())
         told = results.told()
+        if told.repeated and _is_decided_elsewhere(files, plan, columns):
+            raise DataError("which of two repeated events counts is said by columns that were not moved")
         composites = results.composites(plan, work.blank, told.repeated)
         return FoundInFiles(composites, (), frozenset(told.types))
 
@@ -92,6 +99,12 @@ class Whole:
         rows = self.session.createDataFrame(pa.Table.from_batches([told, *blobs]))
         found = Finding(work.tell, PACKED).over(in_buckets(rows, work.recipe.total))
         return _Results(found.toArrow()).composites(plan, blank, repeated)
+
+
+def _is_decided_elsewhere(files: Sequence[Path], plan: Plan, columns: Columns) -> bool:
+    """Whether repeated events may differ in something that those who settle them do not see."""
+    fields = field_columns(pq.read_schema(files[0]).names, columns)
+    return plan.attributes is not None or not _UNMOVED.isdisjoint(fields)
 
 
 @dataclass(frozen=True)
