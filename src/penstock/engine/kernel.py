@@ -238,6 +238,8 @@ def due(run, timer, at, L, M):
 def fire(instance, timer, at, L, M, X):
     """A timer's place, for one instance."""
     begin(at, M)
+    M[m.COUNTS][m.FIRED] += 1
+    place = -1 - timer - m.FIRINGS * M[m.COUNTS][m.FIRED]
     if L[m.HEAD][m.AGE] >= 0:
         let_go(instance, at, L, M)
         M[m.COUNTS][m.TAIL] = -1
@@ -251,7 +253,7 @@ def fire(instance, timer, at, L, M, X):
                 give_up(run, reason, following, at, instance, L, M)
             else:
                 gone_on, allowed = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.ALLOWED]
-                outcome = tick(run, own, at, instance, -1 - timer, L, M, X)
+                outcome = tick(run, own, at, instance, place, L, M, X)
                 leave(run, outcome, gone_on, allowed, following, at, instance, L, M)
         else:
             stay(run, following, at, instance, L, M)

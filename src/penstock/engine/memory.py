@@ -55,8 +55,8 @@ COUNTS, RUNS, CLOCKS, INSTANCES, NODES, MADE, SELECTED, ENDED, QUEUES, QUEUE_END
 (
     FREE, FREE_RUNS, NODE_COUNT, MADE_COUNT, ENDED_COUNT, CURSOR, RESUME, NEED_RUNS, NEED_NODES, KNOWN, EPOCH, SINCE,
     TAKEN, LIVE, NOW, TAIL, RUN_ROOM, NODE_ROOM, MADE_ROOM, ENDED_ROOM, QUEUE_ROOM, TABLE_MASK,
-    GONE_ON, ALLOWED, FAILED, EXPIRED, DROPPED, REPLACED, OPEN,
-) = range(29)  # fmt: skip
+    GONE_ON, ALLOWED, FAILED, EXPIRED, DROPPED, REPLACED, OPEN, FIRED,
+) = range(30)  # fmt: skip
 RUN_WIDTH = 8
 NEXT, STATE, PREVIOUS, LO, HEAD_NODE, REMAINING, BASE, BEGAN = range(8)
 # BEGAN is the end of the first event, twice, and one more if what the run has matched made a composite.
@@ -71,6 +71,8 @@ AFTER = HASH
 MADE_WIDTH = 8
 MADE_INSTANCE, MADE_LO, MADE_HI, MADE_NODE, MADE_PLACE, MADE_HASH, MADE_CHAIN, MADE_BUCKET = range(8)
 # Those that may be equal are in a chain. MADE_BUCKET is one more than the first row of the chain with this number.
+FIRINGS = 1 << 8
+# A composite's place is -1 − timer, less so many times how often timers had fired: one can fire twice at an instant.
 MADE_START = MADE_HASH
 # Where runs move together, the symbol from which MADE_NODE is reached forwards.
 ENDED_WIDTH = 8

@@ -147,7 +147,8 @@ def columns_of(made):
         columns[0, row] = made[row, m.MADE_INSTANCE]
         columns[1, row] = made[row, m.MADE_LO]
         columns[2, row] = made[row, m.MADE_HI]
-        columns[3, row] = made[row, m.MADE_PLACE]
+        place = made[row, m.MADE_PLACE]
+        columns[3, row] = place if place >= 0 else -1 - (-1 - place) % m.FIRINGS
         columns[4, row] = made[row, m.MADE_NODE]
         columns[5, row] = made[row, m.MADE_START]
     return columns

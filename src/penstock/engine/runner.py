@@ -392,7 +392,8 @@ class Runner:
         selected = memory.rows(m.SELECTED, selects, last)[first:]
         one = np.array([orders.index(order) for order in orders], np.int64)
         places = made[:, m.MADE_PLACE]
-        made[:, m.MADE_PLACE] = np.where(places < 0, -1 - one[np.where(places < 0, -1 - places, 0)], places)
+        fired, timers = np.divmod(np.where(places < 0, -1 - places, 0), m.FIRINGS)
+        made[:, m.MADE_PLACE] = np.where(places < 0, -1 - one[timers] - m.FIRINGS * fired, places)
         keys = made[:, [m.MADE_HI, m.MADE_PLACE, m.MADE_INSTANCE]]
         _, began, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(began[group.ravel()], kind="stable")
