@@ -56,7 +56,7 @@ def random_trial(seed: str, context: Using | None = None) -> Trial:
 
 def plain_trial(pick: Pick) -> Trial:
     """A trial whose pattern asks nothing of runs, with more events: many of its runs can move together."""
-    pattern, events = plain_pattern(pick), tuple(trace(pick, most=12, types=FEW))
+    pattern, events = plain_pattern(pick), tuple(trace(pick, most=12, types=FEW, seconds=range(2, 15)))
     options: dict[str, Any] = {"restart": pick((True, True, False))}
     if pick(range(4)) == 0:
         options["runs_per_instance"] = pick((1, 2, 4))

@@ -262,17 +262,19 @@ def _guarded(pick: Pick, around: Around, depth: int) -> x.Expression:
 # Traces.
 
 
-def trace(pick: Pick, most: int = 7, types: Sequence[str] = TYPES) -> list[Event]:
+def trace(
+    pick: Pick, most: int = 7, types: Sequence[str] = TYPES, seconds: Sequence[int] = range(2, 10)
+) -> list[Event]:
     """A trace over the same alphabet, short if it is not to be longer, sometimes with a repeated event."""
     number = pick((most, pick(range(most + 1))))
-    events = [_event(pick, place, range(2, 3 + most), types) for place in range(number)]
+    events = [_event(pick, place, seconds, types) for place in range(number)]
     if events and pick(range(10)) == 0:
         events.append(pick(events))
     return events
 
 
-def _event(pick: Pick, place: int, instants: Sequence[int], types: Sequence[str]) -> Event:
-    hi = pick(instants)
+def _event(pick: Pick, place: int, seconds: Sequence[int], types: Sequence[str]) -> Event:
+    hi = pick(seconds)
     attributes = {
         "v": pick([None, 0, 1, 1, 2, 2.5]),
         "k": pick([1, 1, 1, 1.0, 2, None]),
