@@ -34,6 +34,11 @@ MALFORMED: list[tuple[str, int, int, str, str]] = [
     ("[A] /* then */ [B]", 1, 5, "`/*` does not begin a comment", "#"),
     ('[A(room = "x")]', 1, 11, "text stands in single quotes", "'…'"),
     ("[A] § [B]", 1, 5, "`§` is not expected here", ""),
+    # words that look like ours
+    ("[A] ; [B] wihtin 5 min", 1, 18, "`5` is not expected here", "did you mean `within`?"),
+    ("x: [A] whree x.v > 3", 1, 18, "`>` is not expected here", "did you mean `where`?"),
+    ("[A] within 5 min min", 1, 18, "`min` is not expected here", ""),
+    ("[A(where 3)]", 1, 4, "`where` is not expected here", "reserved"),
     # brackets
     ("[A]] ; [B]", 1, 4, "`]` is not expected here", "one too many"),
     ("([A];[B]", 1, 9, "ends too early: expected `)`", "line 1, column 1"),

@@ -9,7 +9,7 @@ from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from penstock.algebra.conditions import AGGREGATES, CLOCK_FUNCTIONS
-from penstock.errors import ParseError, Place
+from penstock.errors import ParseError, Place, nearest
 
 FOREIGN = (
     (r"-+>|=>|~>|>>", "`{0}` is not an operator here", "write A ; B for A followed by B"),
@@ -55,6 +55,9 @@ _HINTS = (
     (r"", "in", "a scope stands in brackets: (C in {S})"),
 )
 """What stands before a mistake, the mistake, and a hint; the first that fits is given."""
+
+_BEHIND = ("within", "where", "select")
+"""Words that stand behind a pattern."""
 
 OPENERS = {"[": "]", "(": ")", "{": "}"}
 
@@ -151,6 +154,14 @@ def _expected(problem: UnexpectedInput, before: str) -> str:
     return ": expected " + (", ".join(first) + " or " + last if first else last)
 
 
+def _meant(before: str) -> str | None:
+    """The word that one before a mistake may have been meant to be, behind a pattern and outside of brackets."""
+    if before.count("[") > before.count("]"):
+        return None
+    words = {word.lower() for word in re.findall(r"[^\W\d]\w+", re.split(r"[\])}]", before)[-1])}
+    return next(filter(None, (nearest(word, _BEHIND) for word in sorted(words - {*_BEHIND}))), None)
+
+
 def _hint(item: Place, start: int, token: str) -> str | None:
     before = item.text[item.start : start]
     for pattern, mistake, hint in _HINTS:
@@ -160,6 +171,8 @@ def _hint(item: Place, start: int, token: str) -> str | None:
         return "a bracket may be missing before it, or be one too many"
     if token.lower() in ("in", "within", "where", "select", "at", "not", "and", "or", "like", "is", "let"):
         return f"`{token}` is a reserved word; as an event type write '{token}'"
+    if close := _meant(before):
+        return f"did you mean `{close}`?"
     if token.startswith("("):
         return f"the functions are {', '.join((*AGGREGATES, *CLOCK_FUNCTIONS))}"
     return None
