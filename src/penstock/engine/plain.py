@@ -204,10 +204,16 @@ def start_one(last_run, instance, sets, lo, hi, symbol, place, timers, limits, L
                 M[m.INSTANCES][row + m.LIVE_RUNS] += 1
                 M[m.COUNTS][m.LIVE] += 1
             return
+    fail_start(instance, first, last, sets, L, M)
+
+
+@inlined
+def fail_start(instance, first, last, sets, L, M):
+    """An instance starts no more, if one of a start's options does not let this pass and it starts but once."""
     if not L[m.HEAD][m.RESTART]:
         for number in range(first, last):
             if sets & L[m.OPTIONS][number * m.OPTION_WIDTH + m.OPTION_WRITTEN]:
-                M[m.INSTANCES][row + m.DEAD] = 1
+                M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.DEAD] = 1
 
 
 @inlined

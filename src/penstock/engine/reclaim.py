@@ -58,28 +58,24 @@ def hold_forwards(node, last, held, M):
 @compiled
 def hold_run(run, together, held, M):
     """Marks all that a run has matched, and those of its group if it leads one."""
-    hold(of_run(run, m.HEAD_NODE, M), held, M)
-    if together and of_run(run, m.LAST_OF_GROUP, M) != m.NONE:
-        last = last_of(run, M)
-        is_tied = not is_loose(run, M)
-        one = run
-        while True:
-            hold(of_run(one, m.HEAD_NODE, M), held, M)
-            if is_tied:
-                hold_forwards(of_run(one, m.HEAD_NODE, M), of_run(run, m.TOP, M), held, M)
-            if one == last:
-                return
-            one = behind(one, run, last, M)
+    last = last_of(run, M) if together else run
+    is_tied = together and not is_loose(run, M)
+    one = run
+    while True:
+        hold(of_run(one, m.HEAD_NODE, M), held, M)
+        if is_tied:
+            hold_forwards(of_run(one, m.HEAD_NODE, M), of_run(run, m.TOP, M), held, M)
+        if one == last:
+            return
+        one = behind(one, run, last, M)
 
 
 @compiled
 def put_run(run, together, held, M):
     """Lets a run, and those of its group if it leads one, know where its matched symbols are now."""
-    last = run
-    if together and of_run(run, m.LAST_OF_GROUP, M) != m.NONE:
-        last = last_of(run, M)
-        if not is_loose(run, M):
-            set_run(run, m.TOP, held[of_run(run, m.TOP, M)] - 1, M)
+    last = last_of(run, M) if together else run
+    if together and not is_loose(run, M):
+        set_run(run, m.TOP, held[of_run(run, m.TOP, M)] - 1, M)
     one = run
     while True:
         set_run(one, m.HEAD_NODE, held[of_run(one, m.HEAD_NODE, M)] - 1, M)

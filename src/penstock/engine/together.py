@@ -16,7 +16,7 @@ from __future__ import annotations
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.lists import of_run, set_run, take_row
-from penstock.engine.plain import grow, matches
+from penstock.engine.plain import fail_start, grow, matches
 
 LOOSE = -1
 STAYS, FAILS = -1, -2
@@ -294,20 +294,16 @@ def step_together(instance, sets, lo, hi, symbol, place, since, L, M):
 @inlined
 def start(before, instance, sets, lo, hi, symbol, place, since, L, M):
     """A run starts behind the last group, or joins it, or the start fails."""
-    row = instance * m.INSTANCE_WIDTH
     state = L[m.HEAD][L[m.HEAD][m.START_STATES]] * m.STATE_WIDTH
     first, last = L[m.STATES][state + m.STATE_FIRST], L[m.STATES][state + m.STATE_LAST]
-    M[m.INSTANCES][row + m.TOUCHED] = 1
+    M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.TOUCHED] = 1
     for number in range(first, last):
         option = number * m.OPTION_WIDTH
         if matches(option, sets, L):
             if lo >= since:
                 wait(before, option, instance, lo, hi, symbol, place, L, M)
             return
-    if not L[m.HEAD][m.RESTART]:
-        for number in range(first, last):
-            if sets & L[m.OPTIONS][number * m.OPTION_WIDTH + m.OPTION_WRITTEN]:
-                M[m.INSTANCES][row + m.DEAD] = 1
+    fail_start(instance, first, last, sets, L, M)
 
 
 @inlined
