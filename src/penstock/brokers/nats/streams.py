@@ -71,8 +71,12 @@ class NatsListening:
         self._subscriptions: list[Subscription] = []
 
     async def start(self, client: Client, subjects: list[str]) -> None:
-        """Begin to listen."""
+        """Begin to listen; once this returns, the server knows.
+
+        The client sends a ping before what it has yet to send, so that only the answer to the second one says so.
+        """
         self._subscriptions = [await client.subscribe(subject, cb=self._take) for subject in subjects]
+        await client.flush()
         await client.flush()
 
     async def _take(self, message: Msg) -> None:
