@@ -3,7 +3,8 @@ import pytest
 
 from penstock.errors import DataError
 from penstock.events.records import from_dicts
-from penstock.events.table import FIELDS, NAME, concat, constant, make_table
+from penstock.events.settling import NAME
+from penstock.events.table import FIELDS, concat, constant, make_table
 
 
 def table(*values, fixed=False):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.events.table import NAME
+from penstock.events.settling import NAME
 from penstock.spark.narrowing import narrowed, widened
 
 WHOLE = st.integers(-(2**63), 2**63 - 1)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.events.table import NAME
+from penstock.events.settling import NAME
 from penstock.spark.stretches import Stretch, from_table, may_meet, stretch_of, to_table
 
 MANY = 5000

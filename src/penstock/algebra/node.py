@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -20,20 +21,22 @@ class Node:
 
     span: Span = field(default=Span(0, 0), compare=False, repr=False)
 
-
-def children(node: Node) -> Iterator[Node]:
-    """The nodes directly inside ``node``, in the order in which they are written."""
-    for name in node.__dataclass_fields__:
-        value = getattr(node, name)
-        if isinstance(value, Node):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (member for member in value if isinstance(member, Node))
+    @cached_property
+    def children(self) -> tuple[Node, ...]:
+        """The nodes directly inside, in the order in which they are written."""
+        found: list[Node] = []
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if isinstance(value, Node):
+                found.append(value)
+            elif isinstance(value, tuple):
+                found += [member for member in value if isinstance(member, Node)]
+        return tuple(found)
 
 
 def walk_inside_first(node: Node) -> Iterator[Node]:
     """``node`` and everything inside it, inside first: the order in which they end in the text."""
-    for child in children(node):
+    for child in node.children:
         yield from walk_inside_first(child)
     yield node
 
@@ -46,5 +49,5 @@ def walk(node: Node) -> Iterator[Node]:
     ['Sequence', 'Atom', 'DescribableSet', 'Atom', 'DescribableSet']
     """
     yield node
-    for child in children(node):
+    for child in node.children:
         yield from walk(child)

@@ -30,7 +30,7 @@ class Index:
         return known
 
 
-def compile_pattern(pattern: Pattern) -> list[Program]:
+def compile_pattern(pattern: Pattern) -> tuple[Program, ...]:
     """The programs of a pattern's definitions, each after those whose composites it may meet.
 
     >>> from penstock import parse
@@ -38,7 +38,7 @@ def compile_pattern(pattern: Pattern) -> list[Program]:
     ['Met', 'composite']
     """
     plain = without_lets(pattern)
-    return [compile_definition(plain, definition) for definition in evaluation_order(plain)]
+    return tuple(compile_definition(plain, definition) for definition in evaluation_order(plain))
 
 
 def compile_definition(pattern: Pattern, definition: Definition) -> Program:

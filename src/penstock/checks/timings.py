@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.algebra import expressions as x
-from penstock.algebra.node import Node, children, walk
+from penstock.algebra.node import Node, walk
 from penstock.algebra.pattern import Definition, Pattern
 from penstock.checks.shape import may_be_empty
 
@@ -63,7 +63,7 @@ def _check_uses(
             for side in sides:
                 _check_uses(pattern, side, timers, frozenset(), outside | usable)
         case Definition() | Node():
-            for child in children(node):
+            for child in node.children:
                 _check_uses(pattern, child, timers, usable, outside)
 
 

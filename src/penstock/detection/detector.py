@@ -165,7 +165,7 @@ class Detector:
         1
         """
         detector = cls.__new__(cls)
-        library = Library(Engine(plan.pattern, plan.choice))
+        library = Library(Engine(plan.pattern, plan.choice, programs=plan.programs))
         detector._set_up(library, ordering, carried=plan.carried, only=plan.only, until=None)
         detector._reading, detector._clock = dict(_READING), clock
         return detector

@@ -72,24 +72,24 @@ def detect(
     <1 composite: composite 1>
       2026-03-02 09:00:00 – 09:05:00  composite  d=D1  Open@09:00:00 Close@09:05:00
     """
-    plan = plan_of(
-        _parsed(pattern) if isinstance(pattern, str) else pattern,
-        context=context,
-        restart=restart,
-        zone=zone,
-        carry=carry,
-        only=only,
-        limits=limits,
-        incomplete=incomplete,
-    )
+    options: dict[str, Any] = {
+        "context": context,
+        "restart": restart,
+        "zone": zone,
+        "carry": carry if isinstance(carry, str) else tuple(carry),
+        "only": tuple(only),
+        "limits": limits,
+        "incomplete": incomplete,
+    }
+    plan = _planned(pattern, **options) if isinstance(pattern, str) else plan_of(pattern, **options)
     table = read_table(events, columns, zone, time_unit, clock_error)
     return detect_all(table, plan, None if until is None else instant(until, None, zone, round_up=True))
 
 
-@lru_cache
-def _parsed(text: str) -> Pattern:
-    """The pattern that a text says, which is often the same as before."""
-    return parse(text)
+@lru_cache(maxsize=64)
+def _planned(text: str, **options: Any) -> Plan:
+    """The plan for a text and these options, which are often the same as before."""
+    return plan_of(parse(text), **options)
 
 
 def detect_all(table: EventTable, plan: Plan, until: int | None = None) -> Composites:
@@ -101,13 +101,14 @@ def detect_all(table: EventTable, plan: Plan, until: int | None = None) -> Compo
     1
     """
     course = Course(plan, table)
-    picked = None if table.field("id").null_count else plan.picked(table)
-    ends, until = np.asarray(table.field("hi")), NEVER if until is None else until
-    if picked is not None and plan.stand(picked, table):
-        last = max(int((ends if plan.needs_end else ends[picked.rows[-1:]]).max(initial=NEVER)), until)
-        course.feed(plan.narrowed(table), last + 1, picked)
+    picked = plan.picked(table)
+    end = NEVER if until is None else until
+    if plan.stand(picked, table):
+        ends = np.asarray(table.field("hi"))[picked.rows[-1:]]
+        last = table.latest(end) if plan.needs_end else int(ends.max(initial=end))
+        course.feed(plan.narrowed(table.taken_as_given("id")), last + 1, picked)
         return course.finish(last)
-    last = max(int(ends.max(initial=NEVER)), until)
+    last = table.latest(end)
     # An id that is made is a hash of all that an event says, and so is which of two repeated events is kept.
     given = with_ids(plan.relevant(table)) if table.field("id").null_count else table
     events, repeated = ordered(plan.relevant(plan.narrowed(given)))

@@ -170,7 +170,7 @@ def _put_together(pieces: list[tuple[Ints, pa.Array]], kind: pa.DataType) -> pa.
 
 def _names(field: str, located: list[Located], count: int) -> pa.Array:
     """Types or sources, which tables have in dictionaries."""
-    columns = [table.field(field) for table, _, _ in located]
+    columns = [table.given(field) for table, _, _ in located]
     if all(len(column.dictionary) == 1 and column.dictionary[0].as_py() == "" for column in columns):
         return constant("", pa.string(), count)
     if len(located) == 1:

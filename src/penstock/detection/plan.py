@@ -16,6 +16,8 @@ from penstock.algebra.expressions import Timing
 from penstock.algebra.names import primitive_types, uses_any_type, without_lets
 from penstock.algebra.node import walk
 from penstock.algebra.pattern import Pattern
+from penstock.automaton.compile import compile_pattern
+from penstock.automaton.program import Program
 from penstock.detection.limits import Limits
 from penstock.engine.definition import Choice
 from penstock.engine.memory import CONTEXTS
@@ -86,16 +88,24 @@ class Plan:
         nodes = (node for definition in self.pattern.definitions for node in walk(definition))
         return self.choice.incomplete or self.choice.age is not None or any(isinstance(one, Timing) for one in nodes)
 
+    @cached_property
+    def programs(self) -> tuple[Program, ...]:
+        """The pattern, compiled."""
+        return compile_pattern(self.pattern)
+
     def picked(self, table: EventTable) -> Picked:
         """The rows of the events that can be met."""
-        column = table.field("type")
+        column = table.given("type")
         wanted = self._are_wanted(column.dictionary)
         return Picked(wanted, choose(np.asarray(column.indices), wanted))
 
     @staticmethod
     def stand(picked: Picked, table: EventTable) -> bool:
-        """Whether these events come in order, and all of them are known to be different."""
-        return bool(stand_in_order(picked.rows, np.asarray(table.field("hi")), *flat(table.field("id"))))
+        """Whether these events come in order, and all of them have ids and are known to be different."""
+        ids = table.given("id")
+        if ids.null_count:
+            return False
+        return bool(stand_in_order(picked.rows, np.asarray(table.field("hi")), *flat(ids)))
 
     def relevant(self, table: EventTable) -> EventTable:
         """The events that can be met."""
@@ -114,7 +124,7 @@ class Plan:
         if self.attributes is None:
             return table
         names = [name for name in table.attributes.column_names if name in self.attributes]
-        return EventTable(table.fields, table.attributes.select(names), table.fixed)
+        return table.with_attributes(table.attributes.select(names))
 
 
 def plan_of(

@@ -12,6 +12,7 @@ from penstock.detection.local import detect_all
 from penstock.detection.plan import plan_of
 from penstock.engine.engine import Engine
 from penstock.engine.memory import CONTEXTS
+from penstock.events.settling import SHORT_NAME
 from penstock.events.table import EventTable, make_table
 
 _PATTERN = "First := [A(k = $k)] ; [B(k = $k)]\n[First(k = $k)] ; [B(k = $k)]"
@@ -39,6 +40,8 @@ def compile_all() -> None:
     table = _events("A" * _MANY + "B" * _MANY, range(2 * _MANY), keys, ["s"] * len(keys))
     for context in CONTEXTS:
         detect_all(table, plan_of(parse(_PAIR), context=context))
+    for pattern in (_PAIR, "[A] ; [B]"):
+        detect_all(_with_short_names(table.slice(_MANY - 2, 4)), plan_of(parse(pattern)))
     engine = Engine(parse(_PAIR))
     engine.feed(table.slice(0, _MANY), _MANY)
     engine.compact(0)
@@ -47,6 +50,12 @@ def compile_all() -> None:
         detector.feed(table.slice(start, _MANY // 2), arrival=start)
         detector = Detector.restore(detector.snapshot())
     detector.finish()
+
+
+def _with_short_names(table: EventTable) -> EventTable:
+    fields = {name: table.field(name) for name in ("id", "lo", "hi")}
+    attributes = {"k": table.attribute("k")}
+    return make_table(fields, attributes, given={"type": pa.array(table.field("type").to_pylist(), SHORT_NAME)})
 
 
 def _events(types: str, count: range, keys: Iterable[str | int], sources: list[str]) -> EventTable:

@@ -17,7 +17,7 @@ from penstock.engine.compiled import compiled, inlined
 from penstock.engine.kernel import DONE, consume_plain
 from penstock.engine.keys import FARTHEST, SPREAD, Instances, find_hashed
 from penstock.engine.memory import Ints
-from penstock.engine.pointers import half_word_at, layout_of, memory_of, pointer, prefetch, put_half_word
+from penstock.engine.pointers import code_at, half_word_at, layout_of, memory_of, pointer, prefetch, put_half_word
 from penstock.engine.vm import mix
 
 MORE = 3
@@ -29,8 +29,8 @@ AHEAD = 32
 # K: where the columns are, what is known of instances, and how far rows are laid out.
 (
     ROWS, CODES, MASKS, KEYS, BEGINS, INSTANTS, FIRST_NUMBER, FIRST_IDENTITY, TOTAL, NEXT_ROW, LAID,
-    KINDS, VALUES, SLOTS, SLOT_MASK, NEAR, REACH, LARGEST, ROOM, COUNT,
-) = range(20)  # fmt: skip
+    KINDS, VALUES, SLOTS, SLOT_MASK, NEAR, REACH, LARGEST, ROOM, COUNT, CODE_WIDTH,
+) = range(21)  # fmt: skip
 
 
 class Keyed:
@@ -43,7 +43,7 @@ class Keyed:
     def __init__(
         self,
         rows: Ints,
-        codes: NDArray[np.int32],
+        codes: NDArray[np.int8] | NDArray[np.int32],
         masks: Ints,
         keys: Ints,
         stamps: tuple[Ints, Ints],
@@ -55,6 +55,7 @@ class Keyed:
             self.cells[cell] = array.ctypes.data
         self.cells[FIRST_NUMBER], self.cells[FIRST_IDENTITY] = first
         self.cells[TOTAL], self.cells[LARGEST] = len(rows), -1
+        self.cells[CODE_WIDTH] = codes.itemsize
 
     def __len__(self) -> int:
         return int(self.cells[TOTAL])
@@ -126,6 +127,7 @@ def lay_out(K, P):
     """Lays out the next stretch, and finds the instances of its rows by their keys; returns how many there are."""
     rows, masks, keys = pointer(K[ROWS]), pointer(K[MASKS]), pointer(K[KEYS])
     begins, instants = pointer(K[BEGINS]), pointer(K[INSTANTS])
+    codes, width = K[CODES], K[CODE_WIDTH]
     start, end = K[NEXT_ROW], min(K[NEXT_ROW] + STRETCH, K[TOTAL])
     table, mask, kinds, values = pointer(K[SLOTS]), K[SLOT_MASK], pointer(K[KINDS]), pointer(K[VALUES])
     near, reach, count, largest = K[NEAR], np.uint64(K[REACH]), K[COUNT], K[LARGEST]
@@ -164,7 +166,7 @@ def lay_out(K, P):
             P[place + m.INSTANT] = instants[row]
             P[place + m.BEGINS] = begins[row]
             P[place + m.PLACE_SYMBOL] = K[FIRST_NUMBER] + at
-            P[place + m.SETS] = masks[np.int64(half_word_at(K[CODES] + 4 * row))]
+            P[place + m.SETS] = masks[code_at(codes, row, width)]
             P[place + m.SIDE] = -1
             P[place + m.IDENTITY] = K[FIRST_IDENTITY] + at
     K[NEXT_ROW], K[COUNT], K[LARGEST] = end, count, largest

@@ -135,7 +135,7 @@ class DefinitionEngine:
     def _advance_by(self, key: Ints, piece: Piece, pool: Pool, until: int, rank: int) -> tuple[Completed, list[Ints]]:
         """The same for events whose instances a column of numbers says, in fewer passes."""
         table, masks = piece.table, self.members[0].by_type(piece)
-        codes = np.asarray(table.field("type").indices)
+        codes = np.asarray(table.given("type").indices)
         rows = piece.rows_of(masks != 0)
         if not len(rows) and not self.detection.runner.is_due(until):
             return self._skip(until), [rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -33,8 +33,8 @@ from penstock.events.table import EventTable
 
 RANKS = 1 << 20
 """Timers of one definition come before those of the next; none has so many."""
-BATCH = 1 << 18
-"""Events of a batch, at first; so that processors' caches hold its symbols, which may be few of the events."""
+BATCH = 1 << 19
+"""Events of a batch, at first; fewer are slower, and of more of them processors' caches do not hold the symbols."""
 RECLAIM = 1 << 16
 """Rows that may be held before it is asked which of them are needed."""
 IDLE = 1 << 16
@@ -62,7 +62,8 @@ class Fetch(Protocol):
 class Engine:
     """Detects a pattern; events are fed in the order of the input, in batches of any size.
 
-    Where some definitions are detected elsewhere, their composites are delivered beside the events.
+    Where some definitions are detected elsewhere, their composites are delivered beside the events. ``programs`` is the
+    pattern compiled, if it was.
 
     >>> from penstock import parse
     >>> from penstock.events.table import make_table
@@ -72,13 +73,19 @@ class Engine:
     [(array([1]), array([2]))]
     """
 
-    def __init__(self, pattern: Pattern, choice: Choice = DEFAULT, division: Division = WHOLE) -> None:
+    def __init__(
+        self,
+        pattern: Pattern,
+        choice: Choice = DEFAULT,
+        division: Division = WHOLE,
+        programs: Sequence[Program] | None = None,
+    ) -> None:
         division.check(pattern)
         plain = without_lets(pattern)
         self.pattern = pattern
         self.choice = choice
         self.division = division
-        self.programs = compile_pattern(pattern)
+        self.programs = compile_pattern(pattern) if programs is None else programs
         names = frozenset(program.name for program in self.programs)
         self.pool = Pool()
         self.engines = [DefinitionEngine(program, names, choice, self.pool) for program in self.programs]

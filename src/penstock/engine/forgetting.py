@@ -56,15 +56,18 @@ def keep_instances(memory: Memory, kept: Ints) -> None:
 
 
 def shrink(runner: Runner) -> None:
-    """Gives room back where there is far more of it than runs and matched symbols need."""
+    """Gives half of the room back where there is far more of it than runs and matched symbols need.
+
+    As many may come again, so that not all of it is given back at once.
+    """
     memory = runner.memory
-    used = memory.live(m.NODE_COUNT) + 2 * RUNS
-    if memory.live(m.NODE_ROOM) > ROOMY * used:
-        memory.cut_nodes(2 * used)
-    used = memory.live(m.LIVE) + RUNS
-    if memory.live(m.RUN_ROOM) > ROOMY * used:
+    used, room = memory.live(m.NODE_COUNT) + 2 * RUNS, memory.live(m.NODE_ROOM)
+    if room > ROOMY * used:
+        memory.cut_nodes(max(2 * used, room // 2))
+    used, room = memory.live(m.LIVE) + RUNS, memory.live(m.RUN_ROOM)
+    if room > ROOMY * used:
         runs = listed(memory, np.arange(memory.live(m.KNOWN)), runner.is_together)
-        memory.lay_runs(runs.rows, runs.clocks, runs.owners, 2 * used)
+        memory.lay_runs(runs.rows, runs.clocks, runs.owners, max(2 * used, room // 2))
         if runner.is_together:
             laid = memory.rows(m.RUNS, m.RUN_WIDTH, len(runs) + 1)
             group(laid, np.append(0, runs.owners), np.append(LOOSE, runs.tops))

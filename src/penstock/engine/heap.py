@@ -11,6 +11,9 @@ RUNS = 1 << 10
 """For how many runs and composites there is room at first."""
 
 
+_BLANK = (m.INSTANCES, m.CLOCKS, m.MADE)
+
+
 class Memory:
     """The arrays of one program; ``arrays`` is what the kernel takes."""
 
@@ -52,8 +55,10 @@ class Memory:
         self.arrays = (*self.arrays[:which], array, *self.arrays[which + 1 :])
 
     def _grown(self, which: int, length: int) -> None:
+        """Makes an array longer. Only what is read before it is written must be zero."""
         before = self.arrays[which]
-        after = np.zeros(max(length, 1), np.int64)
+        is_blank = which in _BLANK or not len(before)
+        after = (np.zeros if is_blank else np.empty)(max(length, 1), np.int64)
         after[: len(before)] = before
         self._replace(which, after)
 
@@ -110,9 +115,10 @@ class Memory:
         self.counts[m.NODE_ROOM] = room
 
     def put_instances(self, rows: Ints) -> None:
-        """These are the instances now."""
+        """These are the instances now; half of the room is kept for others."""
+        room = len(self.arrays[m.INSTANCES]) // m.INSTANCE_WIDTH // 2
         self._replace(m.INSTANCES, np.zeros(0, np.int64))
-        self.grow_instances(2 * len(rows))
+        self.grow_instances(max(2 * len(rows), room))
         self.rows(m.INSTANCES, m.INSTANCE_WIDTH, len(rows))[:] = rows
         self.counts[m.KNOWN] = len(rows)
 
@@ -163,7 +169,7 @@ class Memory:
         """Lets these deadlines wait, and leaves room for more."""
         if not self.timers:
             return
-        rows = np.zeros((self.timers, room, m.QUEUE_WIDTH), np.int64)
+        rows = np.empty((self.timers, room, m.QUEUE_WIDTH), np.int64)
         for timer, queue in enumerate(queues):
             rows[timer, : len(queue)] = queue
             self.arrays[m.QUEUE_ENDS][2 * timer : 2 * timer + 2] = (0, len(queue))

@@ -32,7 +32,7 @@ class Instances:
         self.values: Ints = np.zeros((ROOM, parameters), np.int64)
         self.count = 1
         self.floats: set[int] = set()
-        self._slots: Ints = np.full((SLOTS, 2), -1, np.int64)
+        self._slots = _no_slots(SLOTS)
         self._near = _nowhere(NEAR)
         self._only_kind: int | None = 0
 
@@ -97,33 +97,40 @@ class Instances:
 
     def make_room(self, more: int) -> None:
         """Room for so many more instances."""
-        while self.count + more > len(self.kinds):
-            self.kinds = np.concatenate([self.kinds, np.zeros_like(self.kinds)])
-            self.values = np.concatenate([self.values, np.zeros_like(self.values)])
+        if self.count + more > len(self.kinds):
+            room = 2 * (self.count + more)
+            self.kinds, self.values = _with_room(self.kinds, room), _with_room(self.values, room)
         if 2 * (self.count + more) > len(self._slots):
-            self._rehash(1 << (4 * (self.count + more)).bit_length())
-
-    def _rehash(self, slots: int) -> None:
-        self._slots = np.full((slots, 2), -1, np.int64)
-        rehash(self.kinds, self.values, self.count, self._slots)
+            before, self._slots = self._slots, _no_slots(2 * (self.count + more))
+            move_slots(before, self._slots)
 
     def keep(self, kept: Ints) -> None:
-        """Forgets all instances but these, which get the numbers of their places; the first is 0."""
+        """Forgets all instances but these, which get the numbers of their places; the first is 0.
+
+        Half of the room is kept for others.
+        """
         self.count = len(kept)
-        self.kinds, self.values = (_with_room(some[kept]) for some in (self.kinds, self.values))
+        room = max(ROOM, 2 * len(kept), len(self.kinds) // 2)
+        self.kinds, self.values = (_with_room(some[kept], room) for some in (self.kinds, self.values))
         self._near = _nowhere(NEAR)
         self.rehash()
 
     def rehash(self) -> None:
         """Enters all instances anew, after their values have changed."""
-        self._rehash(max(SLOTS, 1 << (4 * self.count).bit_length()))
+        self._slots = _no_slots(max(SLOTS, 2 * self.count, len(self._slots) // 2))
+        rehash(self.kinds, self.values, self.count, self._slots)
 
 
-def _with_room(rows: Ints) -> Ints:
-    """These rows, and room for as many more."""
-    longer: Ints = np.zeros((max(ROOM, 2 * len(rows)), rows.shape[1]), np.int64)
+def _with_room(rows: Ints, room: int) -> Ints:
+    """These rows in an array of this length."""
+    longer: Ints = np.zeros((room, rows.shape[1]), np.int64)
     longer[: len(rows)] = rows
     return longer
+
+
+def _no_slots(least: int) -> Ints:
+    """An empty table of numbers and hashes, at least so long."""
+    return np.full((1 << (least - 1).bit_length(), 2), -1, np.int64)
 
 
 def _nowhere(count: int) -> NDArray[np.int32]:
@@ -151,6 +158,22 @@ def rehash(kinds, values, count, slots):
             slot = (slot + 1) & mask
         slots[slot, 0] = number
         slots[slot, 1] = whole
+
+
+@compiled
+def move_slots(before, after):
+    """Enters what one table of numbers and hashes has into an empty one, which is longer.
+
+    In the order of the one, places in the other are near each other.
+    """
+    mask = after.shape[0] - 1
+    for place in range(before.shape[0]):
+        if before[place, 0] >= 0:
+            slot = before[place, 1] & mask
+            while after[slot, 0] >= 0:
+                slot = (slot + 1) & mask
+            after[slot, 0] = before[place, 0]
+            after[slot, 1] = before[place, 1]
 
 
 @compiled

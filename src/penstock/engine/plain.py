@@ -33,6 +33,7 @@ def grow(symbol, option, parent, L, M):
     M[m.NODES][row + m.SYMBOL] = symbol
     M[m.NODES][row + m.PARENT] = parent
     M[m.NODES][row + m.LABELS] = L[m.OPTIONS][option + m.OPTION_LABELS]
+    M[m.NODES][row + m.HASH] = 0
     return node
 
 

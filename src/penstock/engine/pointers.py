@@ -5,11 +5,12 @@ A function that is called in a loop takes no array: to count its references take
 
 from __future__ import annotations
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from penstock.engine.compiled import compiled
+from penstock.engine.compiled import compiled, inlined
 
 
 @intrinsic
@@ -54,6 +55,14 @@ def half_word_at(typing_context, address):
 def byte_at(typing_context, address):
     """The byte at an address."""
     return types.uint8(types.int64), _loading(8)
+
+
+@inlined
+def code_at(codes, row, width):
+    """The number of a row's name, which takes so many bytes, one or four; ``codes`` is where those of all rows are."""
+    if width == 1:
+        return np.int64(byte_at(codes + row))
+    return np.int64(half_word_at(codes + 4 * row))
 
 
 def _loading(bits):

@@ -266,8 +266,8 @@ class Runner:
         keyed.meet(instances, len(memory.arrays[m.INSTANCES]) // m.INSTANCE_WIDTH)
         memory.counts[m.KNOWN] = max(memory.live(m.KNOWN), instances.count)
         if instances.room * m.INSTANCE_WIDTH > len(memory.arrays[m.INSTANCES]):
-            memory.grow_instances(2 * instances.room)
-            keyed.meet(instances, 2 * instances.room)
+            memory.grow_instances(instances.room)
+            keyed.meet(instances, instances.room)
 
     def _made(self, go_on: Callable[[], int], left: Callable[[], int], known: Ints, present: int | None = None) -> Made:
         """What is made while the kernel goes on, with more room whenever it needs it."""

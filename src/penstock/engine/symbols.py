@@ -82,7 +82,7 @@ class Piece:
         """The rows whose type is wanted, which is said of each name in the dictionary of types."""
         if self.picked is not None and np.array_equal(wanted, self.picked.wanted):
             return self.picked.rows
-        rows: Ints = choose(np.asarray(self.table.field("type").indices), wanted)
+        rows: Ints = choose(np.asarray(self.table.given("type").indices), wanted)
         return rows
 
     def keys_of(self, rows: Ints) -> Keys:
@@ -154,7 +154,7 @@ class Membership:
     def by_type(self, piece: Piece) -> Ints:
         """For each name in a piece's dictionary of types a mask of the sets that events of the type may be in."""
         masks = self.by_name[piece.definition is not None]
-        names = piece.table.field("type").dictionary.to_pylist()
+        names = piece.table.given("type").dictionary.to_pylist()
         return np.array([masks.get(name, self.any_type) for name in names] or [0], np.int64)
 
     def filtered(self, bits: Ints, chosen: Chosen) -> Ints:
@@ -169,7 +169,7 @@ class Membership:
 
 def select(members: list[Membership], piece: Piece) -> tuple[Chosen, list[Ints]]:
     """The rows of a piece that are in any set of some programs, and for each program the rows' masks."""
-    codes = np.asarray(piece.table.field("type").indices)
+    codes = np.asarray(piece.table.given("type").indices)
     by_type = [one.by_type(piece) for one in members]
     rows = piece.rows_of(np.bitwise_or.reduce(by_type) != 0)
     chosen = Chosen(piece.table, rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine.compiled import compiled, inlined
-from penstock.engine.pointers import byte_at, half_word_at, pointer, prefetch, put_word, word_at
+from penstock.engine.pointers import byte_at, code_at, pointer, prefetch, put_word, word_at
 
 WORD = 8
 AHEAD = 16
@@ -54,7 +54,7 @@ def copy_texts(alone, rows, where, bounds, data, ends, out):
 
 
 @compiled
-def spell(rows, codes, bounds, data, ends, out):
+def spell(rows, codes, width, bounds, data, ends, out):
     """Writes the names of rows one after the other, and where each ends; ``codes`` is where their numbers are.
 
     Each is written as whole words, so that ``data`` and ``out`` have a word to spare at their ends. Returns the length.
@@ -62,7 +62,7 @@ def spell(rows, codes, bounds, data, ends, out):
     source, target, edges = data.ctypes.data, out.ctypes.data, bounds.ctypes.data
     ends[0] = to = 0
     for number in range(rows.shape[0]):
-        begin, end = text_of(np.int64(half_word_at(codes + 4 * rows[number])), edges)
+        begin, end = text_of(code_at(codes, rows[number], width), edges)
         stop = to + end - begin
         while to < stop:
             put_word(target + to, word_at(source + begin))
@@ -94,7 +94,7 @@ def are_in_order(hi, lo, offsets, leaves):
 
 @compiled
 def stand_in_order(rows, instants, bounds, data):
-    """Whether rows come each after the one before, and so do their ids, like those of a counter.
+    """Whether rows come each after the one before, and so do their ids, which are none of them empty, as with counters.
 
     So there are neither ties between these rows, nor are any of them repeated.
     """
@@ -103,6 +103,8 @@ def stand_in_order(rows, instants, bounds, data):
     if last < 0:
         return True
     before, (begin, end) = ends[rows[0]], text_of(rows[0], edges)
+    if begin == end:
+        return False
     word = turned(word_of(begin, end, address, size))
     for number in range(1, last + 1):
         further = rows[min(number + 2 * AHEAD, last)]

@@ -150,7 +150,7 @@ def spelled(names: pa.DictionaryArray, rows: Ints) -> pa.Array:
     if room > np.iinfo(np.int32).max:
         return taken_texts([(names.dictionary, codes[rows].astype(np.int64), np.arange(len(rows)))], len(rows))
     ends, data = np.empty(len(rows) + 1, np.int32), np.empty(room + WORD, np.uint8)
-    total = spell(rows, codes.ctypes.data, bounds, np.pad(letters, (0, WORD)), ends, data)
+    total = spell(rows, codes.ctypes.data, codes.itemsize, bounds, np.pad(letters, (0, WORD)), ends, data)
     return pa.StringArray.from_buffers(len(rows), pa.py_buffer(ends), pa.py_buffer(data[:total]))
 
 

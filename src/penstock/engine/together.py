@@ -411,5 +411,6 @@ def own_list(node, top, M):
         for column in (m.SYMBOL, m.LABELS):
             M[m.NODES][fresh * m.NODE_WIDTH + column] = M[m.NODES][node * m.NODE_WIDTH + column]
         M[m.NODES][fresh * m.NODE_WIDTH + m.PARENT] = head
+        M[m.NODES][fresh * m.NODE_WIDTH + m.HASH] = 0
         head = fresh
     return head

@@ -25,9 +25,9 @@ from penstock.events.instants import Instants, Ints, of_column
 from penstock.events.mapping import Columns, columns_from
 from penstock.events.naming import absent, field_columns, is_own
 from penstock.events.origin import BadRows, OnBad, Origin, origin_of
+from penstock.events.settling import NAME, unsettled
 from penstock.events.stamps import Span, stamps, unread
-from penstock.events.table import NAME, EventTable, constant, make_table
-from penstock.events.texts import has_empty
+from penstock.events.table import EventTable, constant, make_table
 
 
 def from_arrow(
@@ -114,7 +114,7 @@ class _Reading:
     untyped: bool
 
     def events(self, origin: Origin, on_bad: OnBad | None) -> EventTable:
-        lo, hi = self._stamps()
+        lo, hi, latest = self._stamps()
         fields = {"type": self._types(), "lo": pa.array(lo), "hi": pa.array(hi), **self._optional()}
         own = {column for field, column in self.names.items() if is_own(field, column)}
         names = [name for name in self.data.column_names if name not in own]
@@ -128,7 +128,8 @@ class _Reading:
             attributes = {name: column.take(kept) for name, column in attributes.items()}
         if self.untyped:  # a cell of a bad row says nothing about the type of its column
             attributes = {name: inferred(column) for name, column in attributes.items()}
-        return make_table(fields, attributes, fixed=True)
+        given = {name: fields.pop(name) for name in unsettled(fields)}
+        return make_table(fields, attributes, fixed=True, given=given, latest=None if left_out else latest)
 
     def _attribute(self, name: str) -> pa.Array:
         return as_attribute(name, _column(self.data, name), self.columns.zone, self.bad.add)
@@ -139,13 +140,14 @@ class _Reading:
         if "type" not in self.names:
             raise absent("type", "--type-from COLUMN or --type NAME", self.data.column_names)
         name = self.names["type"]
-        types = as_names(name, _column(self.data, name))
+        types = as_names(name, _column(self.data, name), shorter=True)
         missing = pc.index(types.dictionary, "").as_py()
         for row in np.flatnonzero(np.asarray(types.indices) == missing).tolist() if missing >= 0 else ():
             self.bad.add(row, FieldError(name, "is missing", hint="every event has a type"))
         return types
 
-    def _stamps(self) -> tuple[Ints, Ints]:
+    def _stamps(self) -> tuple[Ints, Ints, int | None]:
+        """Beginnings and ends, and the last of these if it is known."""
         names = self.names
         low = names.get("lo", names.get("hi", names.get("time")))
         if low is None:
@@ -160,7 +162,7 @@ class _Reading:
         lo, hi = stamps(starts, ends, self.columns.clock_error, span, self.bad.add)
         if "time" in names and high != names["time"]:
             self._check_times(names["time"], high, ends.up)
-        return lo, hi
+        return lo, hi, ends.latest if hi is ends.up else None
 
     def _instants(self, name: str) -> Instants:
         try:
@@ -197,10 +199,7 @@ class _Reading:
         return as_names(name, _column(self.data, name))
 
     def _id(self, name: str) -> pa.Array:
-        texts = as_text(name, _column(self.data, name))
-        if not has_empty(texts):
-            return texts
-        return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+        return as_text(name, _column(self.data, name))
 
     def _arrival(self, name: str) -> pa.Array:
         column = _column(self.data, name)

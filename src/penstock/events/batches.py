@@ -191,7 +191,7 @@ def _with_attributes(table: EventTable, names: frozenset[str] | None) -> EventTa
     if names is None:
         return table
     chosen = [name for name in table.attributes.column_names if name in names]
-    return EventTable(table.fields, table.attributes.select(chosen), table.fixed)
+    return table.with_attributes(table.attributes.select(chosen))
 
 
 def _ahead(pieces: Iterable[EventTable]) -> Iterator[EventTable]:

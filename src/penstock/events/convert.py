@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 from penstock.errors import DataError
 from penstock.events.fields import FieldError, whole
 from penstock.events.instants import of_column
+from penstock.events.settling import NAME, SHORT_NAME
 from penstock.events.stamps import Note
-from penstock.events.table import NAME, TIME
+from penstock.events.table import TIME
 from penstock.events.times import EARLIEST, LATEST
 
 
@@ -103,10 +104,10 @@ def _are_in_range(column: pa.Array) -> bool:
     return ends["min"] is None or bool(ends["min"] >= EARLIEST and ends["max"] <= LATEST)
 
 
-def as_names(name: str, column: pa.Array) -> pa.DictionaryArray:
+def as_names(name: str, column: pa.Array, shorter: bool = False) -> pa.DictionaryArray:
     """A column of types or sources: text, or whole numbers that stand for their digits; absent ones are empty.
 
-    A dictionary that is there is kept, if it is small and says each thing once.
+    A dictionary that is there is kept, if it is small and says each thing once; so are ``shorter`` codes, if they may.
 
     >>> as_names("type", pa.array(["A", None])).to_pylist()
     ['A', '']
@@ -114,7 +115,7 @@ def as_names(name: str, column: pa.Array) -> pa.DictionaryArray:
     if pa.types.is_dictionary(column.type) and not column.null_count and len(column.dictionary) <= len(column):
         names = as_text(name, column.dictionary)
         if not names.null_count and len(names.unique()) == len(names):
-            if column.type == NAME:
+            if column.type == NAME or (shorter and column.type == SHORT_NAME):
                 return column
             return pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), names, safe=False)
     return as_text(name, column).fill_null("").dictionary_encode()

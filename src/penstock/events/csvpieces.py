@@ -25,7 +25,8 @@ from penstock.events.infer import inferred, likely_kind
 from penstock.events.instants import are_digits
 from penstock.events.mapping import Columns
 from penstock.events.naming import field_columns, is_own
-from penstock.events.table import NAME, EventTable, make_table
+from penstock.events.settling import NAME
+from penstock.events.table import EventTable, make_table
 
 _ROW = 32
 """Bytes of a row, roughly."""
@@ -124,7 +125,7 @@ class CsvPieces:
         table = from_arrow(data, self.columns)
         names = table.attributes.column_names
         attributes = [self._attribute(name, table.attribute(name)) for name in names]
-        return EventTable(table.fields, pa.table(attributes, names=names), fixed=True)
+        return table.with_attributes(pa.table(attributes, names=names))
 
     def _attribute(self, name: str, column: pa.Array) -> pa.Array:
         """The column with the likely type, if it has that."""

@@ -37,11 +37,15 @@ _MANY = 1 << 14
 
 @dataclass(frozen=True)
 class Instants:
-    """Times rounded down and up, and what is wrong with the rows whose time could not be read."""
+    """Times rounded down and up, and what is wrong with the rows whose time could not be read.
+
+    ``latest`` is the last of all times, if somebody looked for it.
+    """
 
     down: Ints
     up: Ints
     bad: dict[int, DataError] = field(default_factory=dict)
+    latest: int | None = None
 
     def fill(self, rows: Ints, part: Instants) -> None:
         """Put in the times of some of the rows."""
@@ -148,7 +152,11 @@ def _integers(values: Ints, unit: str | None) -> Instants:
 
 def _in_range(down: Ints, up: Ints, given: npt.NDArray[Any]) -> Instants:
     bad: dict[int, DataError] = {}
-    if not len(down) or _are_in_range(down, up):
+    if down is up and len(down) > _MANY:  # in one pass
+        first, last = pc.min_max(pa.array(down)).as_py().values()
+        if first >= EARLIEST and last <= LATEST:
+            return Instants(down, up, bad, last)
+    elif not len(down) or (down.min() >= EARLIEST and up.max() <= LATEST):
         return Instants(down, up, bad)
     for row in np.flatnonzero((down < EARLIEST) | (up > LATEST)).tolist():
         try:
@@ -156,13 +164,6 @@ def _in_range(down: Ints, up: Ints, given: npt.NDArray[Any]) -> Instants:
         except DataError as error:
             bad[row] = error
     return Instants(down, up, bad)
-
-
-def _are_in_range(down: Ints, up: Ints) -> bool:
-    if down is up and len(down) > _MANY:  # in one pass
-        ends = pc.min_max(pa.array(down)).as_py()
-        return bool(ends["min"] >= EARLIEST and ends["max"] <= LATEST)
-    return bool(down.min() >= EARLIEST and up.max() <= LATEST)
 
 
 def _floats(values: npt.NDArray[np.float64], unit: str | None) -> Instants:

@@ -6,17 +6,19 @@ import json
 import mmap
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.errors import DataError
 from penstock.events.cloudevents import from_cloudevent
 from penstock.events.event import Event
+from penstock.events.settling import NAME, settled
 from penstock.events.times import datetime_of
 
-NAME = pa.dictionary(pa.int32(), pa.string())
 TIME = pa.timestamp("us", "UTC")
 FIELDS = pa.schema(
     [
@@ -49,6 +51,9 @@ _ZEROS = [mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)]
 """The bytes of all constant columns, longer ones behind shorter ones."""
 
 
+NOTHING_GIVEN: Mapping[str, pa.Array] = MappingProxyType({})
+
+
 class EventTable:
     """Events, a row each: their fields, and a typed column for each attribute, in the order of the names.
 
@@ -56,18 +61,28 @@ class EventTable:
     otherwise they are free-form, and any event may have others.
 
     Fields are given as a table, or as a column for each of them. Columns are what is read; the table is made of them
-    when it is asked for, since a batch of a few events is read quicker than a table is made.
+    when it is asked for, since a batch of a few events is read quicker than a table is made. What was ``given`` in
+    another form (`settling`) becomes a field's column when that is asked for.
 
     >>> table = make_table({"type": ["A"], "lo": [1], "hi": [2]}, {"room": pa.array(["R1"])})
     >>> len(table), table.record(0).attributes
     (1, {'room': 'R1'})
     """
 
-    __slots__ = ("_columns", "_fields", "attributes", "fixed")
+    __slots__ = ("_columns", "_fields", "_given", "_latest", "attributes", "fixed")
 
-    def __init__(self, fields: pa.Table | dict[str, pa.Array], attributes: pa.Table, fixed: bool = False) -> None:
+    def __init__(
+        self,
+        fields: pa.Table | dict[str, pa.Array],
+        attributes: pa.Table,
+        fixed: bool = False,
+        given: Mapping[str, pa.Array] = NOTHING_GIVEN,
+        latest: int | None = None,
+    ) -> None:
+        self._latest = latest
         self._fields: pa.Table | None = None if isinstance(fields, dict) else fields
         self._columns: dict[str, pa.Array] = fields if isinstance(fields, dict) else {}
+        self._given = given
         self.attributes = attributes
         self.fixed = fixed
 
@@ -82,7 +97,7 @@ class EventTable:
         [2]
         """
         if self._fields is None:
-            self._fields = pa.table([self._columns[name] for name in NAMES], schema=FIELDS)
+            self._fields = pa.table([self.field(name) for name in NAMES], schema=FIELDS)
         return self._fields
 
     def field(self, name: str) -> pa.Array:
@@ -93,8 +108,48 @@ class EventTable:
         """
         column = self._columns.get(name)
         if column is None:
-            column = self._columns[name] = _one(self.fields[name])
+            given = self._given.get(name)
+            column = _one(self.fields[name]) if given is None else settled(name, given)
+            self._columns[name] = column
         return column
+
+    def given(self, name: str) -> pa.Array:
+        """A field's column, or what it is made of if it has not been asked for.
+
+        >>> table = make_table({"type": ["A"], "lo": [1], "hi": [2]}, {}, given={"id": pa.array([""])})
+        >>> table.given("id").to_pylist(), table.field("id").to_pylist()
+        ([''], [None])
+        """
+        return self._given[name] if self._is_unread(name) else self.field(name)
+
+    def _is_unread(self, name: str) -> bool:
+        return name in self._given and name not in self._columns
+
+    def latest(self, before: int) -> int:
+        """When the last event ends, or ``before`` if that is later.
+
+        >>> make_table({"type": ["A", "B"], "lo": [1, 2], "hi": [7, 3]}, {}).latest(before=5)
+        7
+        """
+        if self._latest is None:
+            return int(np.asarray(self.field("hi")).max(initial=before))
+        return max(self._latest, before)
+
+    def taken_as_given(self, name: str) -> EventTable:
+        """The same events, where it is known that a field's column is what it should be, for all that matter."""
+        if not self._is_unread(name):
+            return self
+        return EventTable(self._columns | {name: self._given[name]}, self.attributes, self.fixed, self._given)
+
+    def with_attributes(self, attributes: pa.Table) -> EventTable:
+        """The same events with other attributes.
+
+        >>> table = make_table({"type": ["A"], "lo": [1], "hi": [2]}, {"v": pa.array([7])})
+        >>> table.with_attributes(NO_ATTRIBUTES).record(0).attributes
+        {}
+        """
+        fields = self._columns if self._fields is None else self._fields
+        return EventTable(fields, attributes, self.fixed, self._given)
 
     def attribute(self, name: str) -> pa.Array:
         """An attribute's column as one array.
@@ -123,12 +178,13 @@ class EventTable:
         return self._each(lambda column: column.slice(start, length))
 
     def _each(self, change: Callable[[pa.Array], pa.Array]) -> EventTable:
-        columns = {name: self.field(name) for name in NAMES}
+        columns = {name: self.field(name) for name in NAMES if not self._is_unread(name)}
+        given = {name: change(column) for name, column in self._given.items() if name not in columns}
         are_points = share_bytes(columns["lo"], columns["hi"])
         fields = {name: change(column) for name, column in columns.items() if name != "hi" or not are_points}
         fields.setdefault("hi", fields["lo"])
         attributes = [change(_one(column)) for column in self.attributes.columns]
-        return EventTable(fields, pa.table(attributes, schema=self.attributes.schema), self.fixed)
+        return EventTable(fields, pa.table(attributes, schema=self.attributes.schema), self.fixed, given)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Arrow would send all bytes behind a column, also those of rows that are not in it.
@@ -230,17 +286,29 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
     return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.unify_dictionaries().chunks)
 
 
-def make_table(fields: Mapping[str, Any], attributes: Mapping[str, pa.Array], fixed: bool = False) -> EventTable:
-    """Build a table from columns; fields that are not given are absent (no source, no flags).
+def make_table(
+    fields: Mapping[str, Any],
+    attributes: Mapping[str, pa.Array],
+    fixed: bool = False,
+    given: Mapping[str, pa.Array] = NOTHING_GIVEN,
+    latest: int | None = None,
+) -> EventTable:
+    """Build a table from columns; fields that nothing is said of are absent (no source, no flags).
+
+    ``given`` are columns yet to be settled, ``latest`` is when the last event ends, if that is known.
 
     >>> make_table({"type": ["A", "B"], "lo": [1, 2], "hi": [1, 2]}, {}).field("source").to_pylist()
     ['', '']
     """
     length = len(fields["lo"])
-    columns = {name: _column(fields[name], name) if name in fields else absent(name, length) for name in NAMES}
+    columns = {
+        name: _column(fields[name], name) if name in fields else absent(name, length)
+        for name in NAMES
+        if name not in given
+    }
     names = sorted(attributes)
     table = pa.table([attributes[name] for name in names], names=names) if names else NO_ATTRIBUTES
-    return EventTable(columns, table, fixed)
+    return EventTable(columns, table, fixed, given, latest)
 
 
 NO_ATTRIBUTES = pa.table({})

@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.events.repeats import name_hashes
-from penstock.events.table import NAME, constant
+from penstock.events.settling import NAME
+from penstock.events.table import constant
 from penstock.events.texts import Words
 from penstock.spark.packing import Blob, Ints, Packer, Recipe, Route, shared_out
 from penstock.spark.stretches import from_table, may_meet, stretch_of, to_table

@@ -10,7 +10,7 @@ from itertools import pairwise
 from lark import Lark
 from lark.exceptions import UnexpectedInput, VisitError
 
-from penstock.algebra.node import Node, children
+from penstock.algebra.node import Node
 from penstock.algebra.pattern import BARE, Definition, Let, Pattern
 from penstock.errors import ParseError, Place
 from penstock.languages.core.build import Builder
@@ -104,7 +104,7 @@ def _too_deep(place: Place) -> ParseError:
 def _deeper_than(node: Node, limit: int) -> bool:
     level = [node]
     for _ in range(limit):
-        level = [child for parent in level for child in children(parent)]
+        level = [child for parent in level for child in parent.children]
     return bool(level)
 
 
