@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from penstock.algebra import expressions as x
-from penstock.algebra.node import Node, children
+from penstock.algebra.node import Node
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
 from penstock.errors import PenstockError
@@ -71,7 +71,7 @@ def _smaller_patterns(pattern: Pattern) -> Iterator[Pattern]:
 def _smaller_nodes(node: Any) -> Iterator[Any]:
     """An expression without one of its parts, or one of its parts alone."""
     if isinstance(node, x.Expression):
-        yield from (child for child in children(node) if isinstance(child, x.Expression))
+        yield from (child for child in node.children if isinstance(child, x.Expression))
     for item in fields(node):
         value = getattr(node, item.name)
         if isinstance(node, x.DescribableSet) and item.name == "filter" and value is not None:
