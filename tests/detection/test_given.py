@@ -50,7 +50,8 @@ def test_a_table_gives_what_its_rows_as_dicts_give(pattern: str, ids: list[str |
 def test_codes_of_types_may_be_of_any_width(pattern: str) -> None:
     kinds = [SHORT_NAME, NAME, pa.dictionary(pa.int16(), pa.string()), pa.string(), pa.large_string()]
     found = [ps.detect(table(IDS["counters"], kind), pattern).table for kind in kinds]
-    assert len(found[0]) == 2 and all(one.equals(found[0]) for one in found)
+    assert len(found[0]) == 2
+    assert all(one.equals(found[0]) for one in found)
 
 
 def test_a_categorical_of_pandas_is_read_as_it_is() -> None:

@@ -22,9 +22,21 @@ def test_wide_again(data: st.DataObject, name: str, has_nulls: bool, start: int)
     kind, values = COLUMNS[name]
     given = data.draw(st.lists(st.one_of(st.none(), values) if has_nulls else values, max_size=12))
     table = pa.table({name: pa.array(given, kind)}).slice(start)
-    assert widened(narrowed(table)) == table
+    assert widened([narrowed(table)]) == table
     some = narrowed(table).slice(1, 3)
-    assert widened(some) == table.slice(1, 3)
+    assert widened([some]) == table.slice(1, 3)
+
+
+@given(st.data(), st.sampled_from(sorted(COLUMNS)), st.booleans())
+def test_several_are_one_behind_the_other(data: st.DataObject, name: str, has_nulls: bool) -> None:
+    kind, values = COLUMNS[name]
+    one = st.lists(st.one_of(st.none(), values) if has_nulls else values, max_size=6)
+    tables = [pa.table({name: pa.array(given, kind)}) for given in data.draw(st.lists(one, min_size=1, max_size=4))]
+    whole = widened([narrowed(table).slice(start) for start, table in enumerate(tables)])
+    assert whole.schema.types == [kind]
+    assert whole[name].to_pylist() == [
+        value for start, table in enumerate(tables) for value in table.slice(start)[name].to_pylist()
+    ]
 
 
 @pytest.mark.parametrize(("most", "width"), [(255, 1), (256, 2), (65_536, 4), (2**32, 8)])
@@ -36,4 +48,4 @@ def test_whole_numbers_take_the_bytes_of_their_range(most: int, width: int) -> N
 
 def test_a_dictionary_with_many_entries_keeps_long_codes() -> None:
     table = pa.table({"type": pa.array([str(number) for number in range(40_000)]).cast(NAME)})
-    assert narrowed(table) == table
+    assert narrowed(table) == table == widened([narrowed(table)])

@@ -7,6 +7,8 @@ Nothing here knows Spark.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -23,7 +25,7 @@ def narrowed(table: pa.Table) -> pa.Table:
     >>> table = pa.table({"hi": [1_000_000, 1_000_200], "id": ["aa", "ab"]})
     >>> [str(kind) for kind in narrowed(table).schema.types]
     ['uint8', 'fixed_size_binary[2]']
-    >>> widened(narrowed(table)) == table
+    >>> widened([narrowed(table)]) == table
     True
     """
     columns = [_narrowed(field, _one(column)) for field, column in zip(table.schema, table.columns, strict=True)]
@@ -31,11 +33,41 @@ def narrowed(table: pa.Table) -> pa.Table:
     return pa.table([column for _, column in columns], schema=schema)
 
 
-def widened(table: pa.Table) -> pa.Table:
-    """The table that was `narrowed`."""
-    return pa.table(
-        {field.name: _widened(field, _one(column)) for field, column in zip(table.schema, table.columns, strict=True)}
-    )
+def widened(tables: Sequence[pa.Table]) -> pa.Table:
+    """Tables that were `narrowed`, which have the same columns, one behind the other.
+
+    >>> some = [narrowed(pa.table({"hi": [5, 6]})), narrowed(pa.table({"hi": [700_000]}))]
+    >>> widened(some)["hi"].to_pylist()
+    [5, 6, 700000]
+    """
+    return pa.table({name: joined([piece_of(table, name) for table in tables]) for name in tables[0].column_names})
+
+
+Piece = tuple[pa.Field, pa.Array]
+"""A column of a table that was narrowed, and what it says of itself."""
+
+
+def piece_of(table: pa.Table, name: str) -> Piece:
+    """A column of a table."""
+    return table.schema.field(name), _one(table[name])
+
+
+def first_of(piece: Piece) -> int:
+    """The first of a column of whole numbers."""
+    field, column = piece
+    return int(column[0].as_py()) + _least(field)
+
+
+def joined(pieces: Sequence[Piece]) -> pa.Array:
+    """One column of several; each is written once, where it belongs."""
+    if all(_are_whole(*piece) for piece in pieces):
+        return _whole_numbers(pieces)
+    columns = [column for _, column in pieces]
+    if all(_are_texts(column) for column in columns):
+        return _texts(columns)
+    if any(pa.types.is_dictionary(column.type) for column in columns):
+        return _names(columns)
+    return pa.concat_arrays([_widened(*piece) for piece in pieces])
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:
@@ -83,20 +115,70 @@ def _of_one_length(column: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(length), len(column), [None, content.slice(start, size)])
 
 
+def _least(field: pa.Field) -> int:
+    return int(field.metadata[LEAST]) if field.metadata and LEAST in field.metadata else 0
+
+
+def _are_whole(field: pa.Field, column: pa.Array) -> bool:
+    return not column.null_count and (column.type == pa.int64() or _is_distance(field))
+
+
+def _is_distance(field: pa.Field) -> bool:
+    return bool(field.metadata and LEAST in field.metadata)
+
+
+def _whole_numbers(pieces: Sequence[Piece]) -> pa.Array:
+    numbers = np.empty(sum(len(column) for _, column in pieces), np.int64)
+    end = 0
+    for field, column in pieces:
+        start, end = end, end + len(column)
+        np.add(np.asarray(column), np.int64(_least(field)), out=numbers[start:end], dtype=np.int64)
+    return pa.array(numbers)
+
+
+def _are_texts(column: pa.Array) -> bool:
+    return not column.null_count and (column.type == pa.string() or pa.types.is_fixed_size_binary(column.type))
+
+
+def _texts(columns: Sequence[pa.Array]) -> pa.Array:
+    """Texts, some of which may be of one length."""
+    bounds = [_bounds(column) for column in columns]
+    sizes = [int(some[-1] - some[0]) for some in bounds]
+    if sum(sizes) > np.iinfo(np.int32).max:
+        return pa.concat_arrays([_text(column) for column in columns])
+    ends, content = np.empty(sum(map(len, columns)) + 1, np.int32), np.empty(sum(sizes), np.uint8)
+    rows = written = 0
+    for column, some, size in zip(columns, bounds, sizes, strict=True):
+        np.subtract(some, some[0] - written, out=ends[rows : rows + len(some)], casting="unsafe")
+        if size:
+            data = np.frombuffer(column.buffers()[-1], np.uint8, size, int(some[0]))
+            content[written : written + size] = data
+        rows, written = rows + len(column), written + size
+    return pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(content))
+
+
+def _bounds(column: pa.Array) -> npt.NDArray[np.int64] | npt.NDArray[np.int32]:
+    """Where texts begin and end."""
+    start, count = column.offset, len(column) + 1
+    if pa.types.is_fixed_size_binary(column.type):
+        return np.arange(start, start + count) * int(column.type.byte_width)
+    if not len(column):
+        return np.zeros(1, np.int32)
+    return np.frombuffer(column.buffers()[1], np.int32, count, start * 4)
+
+
+def _names(columns: Sequence[pa.Array]) -> pa.Array:
+    """Names by codes, which are the same for all of them then."""
+    wide = [pa.DictionaryArray.from_arrays(one.indices.cast(pa.int32()), one.dictionary, safe=False) for one in columns]
+    return _one(pa.chunked_array(wide).unify_dictionaries())
+
+
 def _widened(field: pa.Field, column: pa.Array) -> pa.Array:
-    kind = column.type
-    if field.metadata and LEAST in field.metadata:
-        numbers = np.asarray(column).astype(np.int64)
-        numbers += int(field.metadata[LEAST])
-        return pa.array(numbers)
-    if pa.types.is_fixed_size_binary(kind):
-        return _texts(column)
-    if pa.types.is_dictionary(kind) and kind.index_type != pa.int32():
-        return pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), column.dictionary, safe=False)
-    return column
+    """A column as it was before it was narrowed."""
+    if _is_distance(field):
+        return _whole_numbers([(field, column)])
+    return _text(column) if pa.types.is_fixed_size_binary(column.type) else column
 
 
-def _texts(column: pa.Array) -> pa.Array:
-    length, start = column.type.byte_width, column.offset
-    places = np.arange(start, start + len(column) + 1, dtype=np.int32) * np.int32(length)
-    return pa.Array.from_buffers(pa.string(), len(column), [None, pa.py_buffer(places), column.buffers()[1]])
+def _text(column: pa.Array) -> pa.Array:
+    return _texts([column]) if pa.types.is_fixed_size_binary(column.type) else column

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping, Sequence
+from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from penstock.events.identity import numbered
 from penstock.events.order import ordered
 from penstock.events.table import FIELDS, EventTable, constant, make_table
 from penstock.spark.keys import NOWHERE
-from penstock.spark.narrowing import widened
+from penstock.spark.narrowing import Piece, first_of, joined, piece_of
 from penstock.spark.packing import ATTRIBUTE, EVENTS, MADE, PROGRESS, Progress
 
 _OPTIONAL: dict[str, tuple[Any, pa.DataType]] = {
@@ -61,43 +61,33 @@ def unpack(blobs: Iterable[Any], seen: MutableMapping[str, int] | None = None) -
     >>> unpack(packed["blob"].to_pylist()).field("id").to_pylist()
     ['07f1d6c0600c11e5', '07f1d6c0600c11e5-2']
     """
-    tables = sorted((widened(pa.ipc.open_stream(blob).read_all()) for blob in blobs), key=_beginning)
+    tables = sorted((pa.ipc.open_stream(blob).read_all() for blob in blobs), key=_beginning)
     if not tables:
         return make_table({"type": [], "lo": [], "hi": []}, {}, fixed=True)
     optional = [name for name in _OPTIONAL if any(name in table.column_names for table in tables)]
-    whole = pa.concat_tables([_filled(table, optional) for table in tables]).unify_dictionaries().combine_chunks()
-    fields = {name: _column(whole, name) for name in FIELDS.names if name in whole.column_names}
-    fields.setdefault("lo", fields["hi"])
+    attributes = [name for name in tables[0].column_names if name.startswith(ATTRIBUTE)]
+    names = ("type", "id", "hi", *optional, *attributes)
+    columns = {name: joined([_piece(table, name) for table in tables]) for name in names}
     if MADE in optional:
-        fields["id"] = _numbered(fields["id"], _column(whole, MADE), seen)
-    names = [name for name in whole.column_names if name.startswith(ATTRIBUTE)]
-    return make_table(fields, {name.removeprefix(ATTRIBUTE): _column(whole, name) for name in names}, fixed=True)
+        columns["id"] = _numbered(columns["id"], columns[MADE], seen)
+    fields = {name: columns[name] for name in FIELDS.names if name in columns}
+    fields.setdefault("lo", fields["hi"])
+    return make_table(fields, {name.removeprefix(ATTRIBUTE): columns[name] for name in attributes}, fixed=True)
 
 
 def _beginning(table: pa.Table) -> int:
     """Where a blob begins, so that those of events in order are in order."""
-    return int(table["hi"][0].as_py()) if len(table) else 0
+    return first_of(piece_of(table, "hi")) if len(table) else 0
 
 
-def _filled(table: pa.Table, optional: Sequence[str]) -> pa.Table:
-    """The columns in the order that all blobs can have, with those that this one left out."""
-    columns = {name: table[name] for name in ("type", "id", "hi")}
-    for name in optional:
-        columns[name] = table[name] if name in table.column_names else _absent(table, name)
-    columns |= {name: table[name] for name in table.column_names if name.startswith(ATTRIBUTE)}
-    return pa.table(columns)
-
-
-def _absent(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """What a field says that was left out."""
+def _piece(table: pa.Table, name: str) -> Piece:
+    """A column of a blob, or what it says if it was left out."""
+    if name in table.column_names:
+        return piece_of(table, name)
     if name == "lo":
-        return table["hi"]
-    return pa.chunked_array([constant(_OPTIONAL[name][0], _OPTIONAL[name][1], len(table))])
-
-
-def _column(table: pa.Table, name: str) -> pa.Array:
-    column = table[name]
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        return piece_of(table, "hi")
+    said, kind = _OPTIONAL[name]
+    return pa.field(name, kind), constant(said, kind, len(table))
 
 
 def _numbered(ids: pa.Array, marks: pa.Array, seen: MutableMapping[str, int] | None) -> pa.Array:
