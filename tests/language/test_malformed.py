@@ -34,6 +34,12 @@ MALFORMED: list[tuple[str, int, int, str, str]] = [
     ("[A] /* then */ [B]", 1, 5, "`/*` does not begin a comment", "#"),
     ('[A(room = "x")]', 1, 11, "text stands in single quotes", "'…'"),
     ("[A] § [B]", 1, 5, "`§` is not expected here", ""),
+    # conditions one after the other
+    ("[A(k = $k, v > 5)] ; [B]", 1, 10, "`,` is not expected here: expected `)`", "joined with AND"),
+    ("[A(k = 3; v = 4)]", 1, 9, "`;` is not expected here", "joined with AND"),
+    ("[A(k = 3 || v = 4)]", 1, 10, "`||` is not expected here", "joined with OR"),
+    ("[A(k = 3 | v = 4)]", 1, 10, "`|` is not expected here", "joined with OR"),
+    ("A(k = 3, v = 4) ; B", 1, 8, "`,` is not expected here", "joined with AND"),
     # words that look like ours
     ("[A] ; [B] wihtin 5 min", 1, 18, "`5` is not expected here", "did you mean `within`?"),
     ("x: [A] whree x.v > 3", 1, 18, "`>` is not expected here", "did you mean `where`?"),

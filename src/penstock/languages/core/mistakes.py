@@ -45,10 +45,12 @@ EXPECTED = (
 )
 """Which terminals, where all of them may come next, are named how; the first fitting ones are said."""
 
+_IN_FILTER = r"[\w'*]\([^()\[\]]*$"
 _HINTS = (
     (r"\[\s*(!|¬|not\b)[^\[\]]*$", "]", "a negation says what it is taken from: [!A in {A, B}]"),
     (r"(<|>|=)\s*$", ")", "a value is missing: write temp < 15, say"),
-    (r"\([^()]*$", ",", "conditions are joined with AND"),
+    *((_IN_FILTER, mistake, "conditions are joined with AND") for mistake in (",", ";")),
+    *((_IN_FILTER, mistake, "conditions are joined with OR") for mistake in ("|", "||")),
     (r"(;|\|)\s*$", "", "write what comes next, such as [B]"),
     (r"\)\s*$", "", "a timing goes on with its timer: (A, B){T = 5 min}"),
     (r"^\s*\w+\s*$", "=", "write NAME := for a composite type, let NAME = for sets"),

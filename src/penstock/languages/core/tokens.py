@@ -16,9 +16,8 @@ TYPES = frozenset({"NAME", "DOTTED", "QUOTED"})
 FUNCTIONS = frozenset({"AGGREGATE", "CLOCK_FUNCTION"})
 BEFORE_ANY_TYPE = frozenset({"LSQB", "LBRACE", "COMMA", "IN", "EQ", "NOT"})
 NEVER_IN_FILTERS = frozenset({"LSQB", "LBRACE", "SEMICOLON", "BAR", "BOTH", "COLON", "QUESTION"})
-ONLY_IN_FILTERS = frozenset(
-    {"EQ", "NE", "LT", "LE", "GT", "GE", "IS", "LIKE", "BETWEEN", "IN_LIST"} | {"AND", "OR", "PARAMETER", "NUMBER"}
-)
+COMPARISONS = frozenset({"EQ", "NE", "LT", "LE", "GT", "GE", "IS", "LIKE", "BETWEEN", "IN_LIST"})
+ONLY_IN_FILTERS = COMPARISONS | {"AND", "OR", "PARAMETER", "NUMBER"}
 CLOSERS = frozenset({"RSQB", "RPAR", "RBRACE"})
 END_CONDITIONS = frozenset({"COMMA", "IN", "WITHIN"})
 
@@ -60,10 +59,15 @@ def _follows_set(tokens: list[Token], index: int) -> bool:
 
 
 def _is_filter(tokens: list[Token], index: int) -> bool:
-    """Whether what stands in a bracket after a type can be a condition rather than a pattern."""
+    """Whether what stands in a bracket after a type can be a condition rather than a pattern.
+
+    What begins with a comparison is one, whatever follows: so a mistake behind it is one in a condition.
+    """
     inside: list[Token] = []
     depth = 0
     for token in tokens[index + 1 :]:
+        if token.type in COMPARISONS and depth == 0 and not any(one.type in ("WHERE", "SELECT") for one in inside):
+            return True
         if token.type in NEVER_IN_FILTERS or (token.type == "COMMA" and depth == 0):
             return False
         if token.type in ("RSQB", "RBRACE") or (token.type == "RPAR" and depth == 0):
