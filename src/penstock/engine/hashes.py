@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock.engine.compiled import compiled
+from penstock.engine.compiled import compiled, inlined
+from penstock.engine.pointers import pointer
 from penstock.engine.taking import AHEAD, WORD, ask_ahead, text_of, word_of
 from penstock.events import digest, found
 
@@ -24,6 +25,8 @@ ONES, SIXES, ZEROS = (np.uint64(byte * 0x0101010101010101) for byte in (1, 6, or
 LETTER = np.uint64(ord("a") - ord("9") - 1)
 PRIMITIVE, COMPOSITE, ID_LENGTH = (np.uint64(word) for word in (found.PRIMITIVE, found.COMPOSITE, digest.DIGITS))
 TEXT = found.TEXT
+TOGETHER = 32
+"""So many composites are hashed together."""
 
 
 @compiled
@@ -115,31 +118,115 @@ def hash_composites(start, names, values, stamps, offsets, parts, words):
     """The ids of composites of one type: three words of eight digits each.
 
     ``start`` is the lanes after the type, ``names`` those of the attributes in the order of their names. A value is its
-    kind, a word, and for text one word more.
+    kind, a word, and for text one word more. Composites that are alike go on together, step by step: one alone would
+    wait for each step before the next.
     """
+    lanes = np.empty(2 * TOGETHER, np.int64)
+    row, count = 0, stamps[0].shape[0]
+    while row < count:
+        last = min(row + TOGETHER, count)
+        if last - row == TOGETHER and are_alike(row, last, values[0], offsets):
+            hash_together(row, start, names, values, stamps, offsets, parts, lanes, words)
+        else:
+            for one in range(row, last):
+                hash_one(one, start, names, values, stamps, offsets, parts, words)
+        row = last
+
+
+@inlined
+def are_alike(row, last, kinds, offsets):
+    """Whether composites have as many parts as each other, and attributes of the same kinds."""
+    size = offsets[row + 1] - offsets[row]
+    for other in range(row + 1, last):
+        if offsets[other + 1] - offsets[other] != size:
+            return False
+        for column in range(kinds.shape[0]):
+            if kinds[column, other] != kinds[column, row]:
+                return False
+    return True
+
+
+@inlined
+def hash_one(row, start, names, values, stamps, offsets, parts, words):
+    """The id of one composite."""
     kinds, bits, more = values
-    lo, hi = stamps
-    part_firsts, part_seconds = parts
-    for row in range(lo.shape[0]):
-        first, second = start[0], start[1]
-        there = np.uint64(0)
-        for column in range(names.shape[0]):
-            kind = kinds[column, row]
-            if kind == 0:
-                continue
-            there += ONE
-            first, second = absorb(first, second, names[column, 0] + np.uint64(kind))
-            first, second = absorb(first, second, names[column, 1] + bits[column, row])
-            if kind == TEXT:
-                first, second = absorb(first, second, more[column, row])
-        first, second = absorb(first, second, there)
-        first, second = absorb(first, second, lo[row])
-        first, second = absorb(first, second, hi[row])
-        for part in range(offsets[row], offsets[row + 1]):
-            first, second = absorb(first, second, part_firsts[part])
-            first, second = absorb(first, second, part_seconds[part])
-        first, second = absorb(first, second, np.uint64(offsets[row + 1] - offsets[row]))
-        first, second = finish(first, second)
-        words[row, 0] = written(first >> LOW)
-        words[row, 1] = written(first)
-        words[row, 2] = written(second >> LOW)
+    first, second = start[0], start[1]
+    there = np.uint64(0)
+    for column in range(names.shape[0]):
+        kind = kinds[column, row]
+        if kind == 0:
+            continue
+        there += ONE
+        first, second = absorb(first, second, names[column, 0] + np.uint64(kind))
+        first, second = absorb(first, second, names[column, 1] + bits[column, row])
+        if kind == TEXT:
+            first, second = absorb(first, second, more[column, row])
+    first, second = absorb(first, second, there)
+    first, second = absorb(first, second, stamps[0][row])
+    first, second = absorb(first, second, stamps[1][row])
+    for part in range(offsets[row], offsets[row + 1]):
+        first, second = absorb(first, second, parts[0][part])
+        first, second = absorb(first, second, parts[1][part])
+    first, second = absorb(first, second, np.uint64(offsets[row + 1] - offsets[row]))
+    first, second = finish(first, second)
+    words[row, 0] = written(first >> LOW)
+    words[row, 1] = written(first)
+    words[row, 2] = written(second >> LOW)
+
+
+@inlined
+def hash_together(row, start, names, values, stamps, offsets, parts, lanes, words):
+    """The ids of composites that are alike."""
+    kinds, bits, more = values
+    address = lanes.ctypes.data
+    size = offsets[row + 1] - offsets[row]
+    there = np.uint64(0)
+    for one in range(TOGETHER):
+        lanes[one], lanes[TOGETHER + one] = start[0], start[1]
+    for column in range(names.shape[0]):
+        kind = kinds[column, row]
+        if kind == 0:
+            continue
+        there += ONE
+        absorb_one(address, names[column, 0] + np.uint64(kind))
+        absorb_all(address, bits[column].ctypes.data + WORD * row, 1, names[column, 1])
+        if kind == TEXT:
+            absorb_all(address, more[column].ctypes.data + WORD * row, 1, np.uint64(0))
+    absorb_one(address, there)
+    for some in stamps:
+        absorb_all(address, some.ctypes.data + WORD * row, 1, np.uint64(0))
+    for part in range(offsets[row], offsets[row + 1]):
+        for some in parts:
+            absorb_all(address, some.ctypes.data + WORD * part, size, np.uint64(0))
+    absorb_one(address, np.uint64(size))
+    finish_all(address, words.ctypes.data + 3 * WORD * row)
+
+
+@inlined
+def absorb_one(lanes, word):
+    """The lanes of all after one more word, the same for all of them."""
+    firsts, seconds = pointer(lanes), pointer(lanes + WORD * TOGETHER)
+    for one in range(TOGETHER):
+        firsts[one], seconds[one] = absorb(np.uint64(firsts[one]), np.uint64(seconds[one]), word)
+
+
+@inlined
+def absorb_all(lanes, words, step, more):
+    """The lanes of all after one more word each, of those at an address, so many words apart."""
+    firsts, seconds, given = pointer(lanes), pointer(lanes + WORD * TOGETHER), pointer(words)
+    for one in range(TOGETHER):
+        word = np.uint64(given[one * step]) + more
+        firsts[one], seconds[one] = absorb(np.uint64(firsts[one]), np.uint64(seconds[one]), word)
+
+
+@inlined
+def finish_all(lanes, words):
+    """Puts the digits of all where they belong."""
+    firsts, seconds, out = pointer(lanes), pointer(lanes + WORD * TOGETHER), pointer(words)
+    for one in range(TOGETHER):
+        first, second = finish(np.uint64(firsts[one]), np.uint64(seconds[one]))
+        firsts[one], seconds[one] = first, second
+    for one in range(TOGETHER):
+        out[3 * one] = written(np.uint64(firsts[one]) >> LOW)
+        out[3 * one + 1] = written(np.uint64(firsts[one]))
+        out[3 * one + 2] = written(np.uint64(seconds[one]) >> LOW)
