@@ -63,7 +63,7 @@ def engine_alone(events: EventTable, query: Query) -> int:
     >>> engine_alone(engine_input(pa.table({"type": ["A", "B"], "time": [5, 6], "k": [1, 1]})), QUERIES["Q1"])
     1
     """
-    last = int(np.asarray(events.field("hi"))[-1])
+    last = int(events.numbers("hi")[-1])
     return len(Engine(parse(query.pattern)).feed(events, last + 1))
 
 

@@ -86,7 +86,7 @@ def _delivered(table: EventTable) -> Ints:
 
 def _order(table: EventTable, composites: Mapping[int, Composite], fired: Mapping[int, int]) -> tuple[Ints, Ints]:
     """The rows in the order of their places, and for each the first one at its place."""
-    ends = np.asarray(table.field("hi"))
+    ends = table.numbers("hi")
     order, anchors = np.arange(len(table)), np.arange(len(table))
     starts = np.concatenate([[0], np.flatnonzero(np.diff(ends)) + 1, [len(ends)]])
     groups = np.unique(np.searchsorted(starts, list(composites), side="right") - 1)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from penstock.detection.composites import Composites
 from penstock.detection.gathering import Gathering
 from penstock.detection.incomplete import IncompleteGathering
@@ -46,7 +44,7 @@ class Course:
 
         ``picked`` are the rows of the types that matter, if they are known.
         """
-        after = int(np.asarray(table.field("hi"))[-1]) + 1 if until is None else until
+        after = int(table.numbers("hi")[-1]) + 1 if until is None else until
         self._take(self._engine.feed(table, after, picked=picked))
 
     def finish(self, now: int, repeated: int = 0) -> Composites:

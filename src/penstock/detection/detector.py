@@ -202,7 +202,7 @@ class Detector:
         table = read_table(events, **self._reading)
         if table.field("id").null_count:
             table = with_ids(table, self._names)
-            self._names.heard(int(np.asarray(table.field("hi")).max()))
+            self._names.heard(int(table.numbers("hi").max()))
         check_attributes(self._engine.pattern, table)
         beats = {source: self._moment(at) for source, at in (heartbeats or {}).items()}
         return self._consume(self._ordering.feed(table, self._arrival(table, arrival), beats))

@@ -105,7 +105,7 @@ class Doubts:
         if not len(rows):
             return
         behind, first = table.take(rows), self._engine.events.end
-        ends = np.asarray(behind.field("hi"))
+        ends = behind.numbers("hi")
         for number, engine in enumerate(self._engine.engines):
             chosen, keys = self._concerned(number, engine, behind)
             late = Places(keys, ends[chosen], ends[chosen], first + rows[chosen])
@@ -178,7 +178,7 @@ class Doubts:
         leaves = made.leaves[made.leaf_offsets[row] : made.leaf_offsets[row + 1]]
         ends = np.empty(len(leaves), np.int64)
         for table, where, rows in events.locate(leaves):
-            ends[where] = np.asarray(table.field("hi"))[rows]
+            ends[where] = table.numbers("hi")[rows]
         inside = late.where(((late.keys == one.keys) | (late.keys == _ALL)) & (late.hi >= one.lo) & (late.hi < one.hi))
         before = leaves[:, None] < inside.numbers[None, :]
         return bool((before & (ends[:, None] > inside.hi[None, :])).any())

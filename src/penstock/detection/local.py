@@ -7,8 +7,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
 from penstock.detection.composites import Composites
@@ -104,7 +102,7 @@ def detect_all(table: EventTable, plan: Plan, until: int | None = None) -> Compo
     picked = plan.picked(table)
     end = NEVER if until is None else until
     if plan.stand(picked, table):
-        ends = np.asarray(table.field("hi"))[picked.rows[-1:]]
+        ends = table.numbers("hi")[picked.rows[-1:]]
         last = table.latest(end) if plan.needs_end else int(ends.max(initial=end))
         course.feed(plan.narrowed(table.taken_as_given("id")), last + 1, picked)
         return course.finish(last)

@@ -105,7 +105,7 @@ class Plan:
         ids = table.given("id")
         if ids.null_count:
             return False
-        return bool(stand_in_order(picked.rows, np.asarray(table.field("hi")), *flat(ids)))
+        return bool(stand_in_order(picked.rows, table.numbers("hi"), *flat(ids)))
 
     def relevant(self, table: EventTable) -> EventTable:
         """The events that can be met."""

@@ -141,7 +141,7 @@ class DefinitionEngine:
             return self._skip(until), [rows]
         starts = self.symbols.count, self.symbols.add_next(len(rows))
         batch = Batch([piece], [Chosen(table, rows)], starts[0], UNASKED, UNASKED, self._known(pool))
-        stamps = np.asarray(table.field("lo")), np.asarray(table.field("hi"))
+        stamps = table.numbers("lo"), table.numbers("hi")
         self.instances.take_one(vm.INTEGER)
         keyed = Keyed(rows, codes, masks, key, stamps, starts)
         return self.detection.advance_by(keyed, batch, self.instances, until, rank), [rows]

@@ -198,7 +198,7 @@ class Engine:
         table = met[0][1].table
         self.fed += len(table)
         met_rows: list[Ints] = []
-        last = int(np.asarray(table.field("hi"))[-1]) if len(table) else until - 1
+        last = int(table.numbers("hi")[-1]) if len(table) else until - 1
         for number, engine in enumerate(self.engines):
             if engine.program.name in self.division.elsewhere:
                 continue

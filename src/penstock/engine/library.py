@@ -117,7 +117,7 @@ class Library:
             return
         definition = self.engine.engines[number]
         keys = definition.concerned(pieces, self.engine.pool)
-        ends = [np.asarray(piece.table.field("hi"))[-1:] for piece in pieces]
+        ends = [piece.table.numbers("hi")[-1:] for piece in pieces]
         wanted = self._is_due(number, max([until, *np.concatenate(ends).tolist()]))
         if keys is None:
             wanted[:] = True

@@ -60,7 +60,7 @@ class Batch:
     @cached_property
     def lo(self) -> Ints:
         """When the symbols begin."""
-        return joined([np.asarray(one.table.field("lo"))[one.rows] for one in self.symbols])
+        return joined([one.table.numbers("lo")[one.rows] for one in self.symbols])
 
 
 class Detection:

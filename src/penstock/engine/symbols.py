@@ -89,7 +89,7 @@ class Piece:
         """The keys of some rows."""
         if self.keys is not None:
             return self.keys.take(rows)
-        return Keys(np.asarray(self.table.field("hi"))[rows], np.full(len(rows), EVENT), self.start + rows)
+        return Keys(self.table.numbers("hi")[rows], np.full(len(rows), EVENT), self.start + rows)
 
     def behind_start(self, rows: Ints) -> Ints:
         """The numbers of some rows, counted from the first one."""

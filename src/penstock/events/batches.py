@@ -127,7 +127,7 @@ class EventBatches:
     def _kept(self, table: EventTable, has_ids: bool) -> EventTable:
         """What is wanted of a piece, when everything in it has been looked at."""
         if len(table):
-            last = int(np.asarray(table.field("hi")).max())
+            last = int(table.numbers("hi").max())
             self.last = last if self.last is None else max(last, self.last)
         self.rows += len(table)
         if has_ids:
@@ -148,7 +148,7 @@ class EventBatches:
 
     def _divided(self, first: EventTable, second: EventTable) -> tuple[EventTable, EventTable]:
         """The two in the weak order, so that what ends at one instant is in one of them."""
-        ends, begin = np.asarray(first.field("hi")), int(np.asarray(second.field("hi"))[0])
+        ends, begin = first.numbers("hi"), int(second.numbers("hi")[0])
         self.holds = bool(ends[-1] <= begin)
         if not self.holds or ends[-1] < begin:
             return first, second

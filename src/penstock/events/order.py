@@ -68,7 +68,7 @@ def in_weak_order(table: EventTable) -> bool:
     >>> in_weak_order(from_dicts([{"type": "A", "time": 5}, {"type": "A", "lo": 4, "hi": 5}]))
     False
     """
-    hi = np.asarray(table.field("hi"))
+    hi = table.numbers("hi")
     if not bool((hi[1:] >= hi[:-1]).all()):
         return False
     ties = np.flatnonzero(hi[1:] == hi[:-1])
@@ -109,7 +109,7 @@ def _ranks(column: pa.DictionaryArray) -> pa.Array:
 
 def _weak_order(table: EventTable) -> Rows:
     """Row numbers in the weak order; rows that are equal there stay in their order."""
-    hi = np.asarray(table.field("hi"))
+    hi = table.numbers("hi")
     order = np.argsort(hi)
     ends = hi[order]
     same = ends[1:] == ends[:-1]

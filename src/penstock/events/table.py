@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -45,6 +46,7 @@ KINDS = {
 }
 """The types of attribute columns, with their names in errors."""
 Where = Callable[[int], str]
+Ints = npt.NDArray[np.int64]
 _FEW = 8
 """So many rows are sooner read value by value than as columns."""
 _ZEROS = [mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)]
@@ -69,7 +71,7 @@ class EventTable:
     (1, {'room': 'R1'})
     """
 
-    __slots__ = ("_columns", "_fields", "_given", "_latest", "attributes", "fixed")
+    __slots__ = ("_columns", "_fields", "_given", "_latest", "_length", "_numbers", "attributes", "fixed")
 
     def __init__(
         self,
@@ -80,6 +82,8 @@ class EventTable:
         latest: int | None = None,
     ) -> None:
         self._latest = latest
+        self._length = -1
+        self._numbers: dict[str, Ints] = {}
         self._fields: pa.Table | None = None if isinstance(fields, dict) else fields
         self._columns: dict[str, pa.Array] = fields if isinstance(fields, dict) else {}
         self._given = given
@@ -87,7 +91,9 @@ class EventTable:
         self.fixed = fixed
 
     def __len__(self) -> int:
-        return len(self.field("lo"))
+        if self._length < 0:
+            self._length = len(self.field("lo"))
+        return self._length
 
     @property
     def fields(self) -> pa.Table:
@@ -113,6 +119,17 @@ class EventTable:
             self._columns[name] = column
         return column
 
+    def numbers(self, name: str) -> Ints:
+        """A field of whole numbers that each event has, as an array.
+
+        >>> make_table({"type": ["A"], "lo": [1], "hi": [2]}, {}).numbers("hi")
+        array([2])
+        """
+        numbers = self._numbers.get(name)
+        if numbers is None:
+            numbers = self._numbers[name] = np.asarray(self.field(name))
+        return numbers
+
     def given(self, name: str) -> pa.Array:
         """A field's column, or what it is made of if it has not been asked for.
 
@@ -132,7 +149,7 @@ class EventTable:
         7
         """
         if self._latest is None:
-            return int(np.asarray(self.field("hi")).max(initial=before))
+            return int(self.numbers("hi").max(initial=before))
         return max(self._latest, before)
 
     def taken_as_given(self, name: str) -> EventTable:

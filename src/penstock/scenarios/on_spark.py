@@ -75,7 +75,7 @@ class OnSpark:
     def take(self, arrival: Arrival) -> None:
         """What came in is a file, there at once as a whole."""
         self._check()
-        self._ends.append(np.asarray(arrival.table.field("hi")))
+        self._ends.append(arrival.table.numbers("hi"))
         hidden = self._input / f".{self._files:06}.parquet"
         pq.write_table(rows_of(arrival, self._attributes), hidden)
         hidden.rename(self._input / f"{self._files:06}.parquet")

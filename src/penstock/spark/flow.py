@@ -108,7 +108,7 @@ class Flow:
         names, tells = self._opened(group, size, store), _Telling(self.work.recipe, bucket)
         events = unpack_events(blobs.events, names) if blobs.events else self.work.blank.slice(0, 0)
         events = EventTable(events.fields, events.attributes)  # that all attributes are there was checked with the plan
-        names.heard(int(np.asarray(events.field("hi")).max(initial=EARLIEST)))
+        names.heard(int(events.numbers("hi").max(initial=EARLIEST)))
         progress: list[int] = []
         for number, pattern in group.members:
             whole = self.work.plans[number]

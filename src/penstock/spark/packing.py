@@ -232,7 +232,7 @@ class Progress:
         counts = np.bincount(np.asarray(types.indices), minlength=len(types.dictionary))
         met = zip(types.dictionary.to_pylist(), counts.tolist(), strict=True)
         self.types.update({name: number for name, number in met if number})
-        hi = np.asarray(table.field("hi"))
+        hi = table.numbers("hi")
         if len(sources.dictionary) == 1:
             self._heard(sources.dictionary[0].as_py(), int(hi.max()), len(hi))
             return

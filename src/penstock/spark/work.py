@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pyarrow as pa
 
 from penstock.detection.composites import Composites
@@ -141,7 +140,7 @@ class Work:
         if unpacked.bucket == NOWHERE:
             return
         events, _ = unpacked.events()
-        ends = (unpacked.progress.last, self.until, int(np.asarray(events.field("hi")).max(initial=NEVER)))
+        ends = (unpacked.progress.last, self.until, int(events.numbers("hi").max(initial=NEVER)))
         last = max(end for end in ends if end is not None)
         for course in self._courses(unpacked.bucket):
             course.feed(events, last + 1)

@@ -46,7 +46,7 @@ def _rooms(day: Day, found: Findings) -> Iterator[RoomDay]:
     residents = {person.name for person in day.building.residents}
     table = day.events
     types, rooms = (np.array(column.to_pylist()) for column in (table.field("type"), table.attribute("room")))
-    ends, warmth = np.asarray(table.field("hi")), table.attribute("celsius").to_pylist()
+    ends, warmth = table.numbers("hi"), table.attribute("celsius").to_pylist()
     for room in day.building.rooms:
         stays = [stay for stay in day.story.stays if stay.room == room.name]
         rows = np.flatnonzero((types == "Temperature") & (rooms == room.name)).tolist()

@@ -68,7 +68,7 @@ def simulate(
     heard = [(one, child) for one, child in every if kinds is None or one.kind.name in kinds]
     said = [one for one, _ in heard]
     sent = joined([sent_by(one, story, default_rng(child)) for one, child in heard])
-    end = int(np.asarray(sent.table.field("hi")).max())
+    end = int(sent.table.numbers("hi").max())
     sources = tuple(one.source for one in said)
     delivery = deliver(_closed(sent, sources, end), {one.source: route(one) for one in said}, seed)
     return Day(building, story, sources, delivery, end)
