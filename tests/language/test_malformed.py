@@ -40,7 +40,15 @@ MALFORMED: list[tuple[str, int, int, str, str]] = [
     ("[A(k = 3 || v = 4)]", 1, 10, "`||` is not expected here", "joined with OR"),
     ("[A(k = 3 | v = 4)]", 1, 10, "`|` is not expected here", "joined with OR"),
     ("A(k = 3, v = 4) ; B", 1, 8, "`,` is not expected here", "joined with AND"),
+    ("[A(k: 3)]", 1, 7, "`3` is not expected here", "[A(room = 3)]"),
+    ("[A{k = 3}]", 1, 4, "`k` is not expected here", "[A(room = 3)]"),
+    ("[A k = 3]", 1, 6, "`=` is not expected here", "[A(room = 3)]"),
+    ("A[k = 3]", 1, 5, "`=` is not expected here", "[A(room = 3)]"),
+    # what does not happen
+    ("[A] ; not [B] ; [C]", 1, 7, "`not` is not expected here", "([A], [T in {T, B}]){T = 5 min}"),
+    ("[A] ; !B ; [C]", 1, 7, "`!` is not expected here", "([A], [T in {T, B}]){T = 5 min}"),
     # words that look like ours
+    ("[A] ; [B] within 5m", 1, 19, "`m` is not a unit of time", "did you mean `min`?"),
     ("[A] ; [B] wihtin 5 min", 1, 18, "`5` is not expected here", "did you mean `within`?"),
     ("x: [A] whree x.v > 3", 1, 18, "`>` is not expected here", "did you mean `where`?"),
     ("[A] within 5 min min", 1, 18, "`min` is not expected here", ""),

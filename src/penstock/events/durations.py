@@ -53,10 +53,19 @@ def parse_duration(text: str) -> int:
     return _whole(text, total)
 
 
+def nearest_unit(word: str) -> str | None:
+    """The unit that a word which is none may have been meant to be.
+
+    >>> nearest_unit("m"), nearest_unit("minuets"), nearest_unit("x")
+    ('min', 'minutes', None)
+    """
+    return "min" if word.lower() == "m" else nearest(word.lower(), _MICROSECONDS)
+
+
 def _unit(text: str, word: str) -> int:
     unit = unit_microseconds(word)
     if unit is None:
-        close = nearest(word.lower(), _MICROSECONDS)
+        close = nearest_unit(word)
         hint = f"did you mean {close!r}? units are d, h, min, s, ms and us" if close else _HINT
         raise DataError(f"{text!r} is not a duration: {word!r} is not a unit of time", hint=hint)
     return unit

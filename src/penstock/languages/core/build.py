@@ -15,8 +15,8 @@ from penstock.algebra import conditions as c
 from penstock.algebra import expressions as x
 from penstock.algebra.node import Node, Span
 from penstock.algebra.pattern import BARE, Definition, Let
-from penstock.errors import DataError, ParseError, Place, nearest
-from penstock.events.durations import unit_microseconds
+from penstock.errors import DataError, ParseError, Place
+from penstock.events.durations import nearest_unit, unit_microseconds
 from penstock.events.times import parse_time
 
 MAX_TIMES = 10_000
@@ -281,7 +281,7 @@ class Builder(Transformer[Token, Any]):
 
     def unknown_unit(self, unit: Token) -> ParseError:
         """What to say of a unit of time that is none."""
-        close = nearest(unit.lower(), ["us", "ms", "sec", "seconds", "min", "minutes", "hours", "days"])
+        close = nearest_unit(unit)
         return self.error(
             f"`{unit}` is not a unit of time: expected us, ms, s, sec, min, h or d",
             self.span(unit),

@@ -45,6 +45,8 @@ EXPECTED = (
 )
 """Which terminals, where all of them may come next, are named how; the first fitting ones are said."""
 
+_CONDITION = "a condition stands behind its event type: [A(room = 3)]"
+_ABSENCE = "no B within 5 min after an A is ([A], [T in {T, B}]){T = 5 min}"
 _IN_FILTER = r"[\w'*]\([^()\[\]]*$"
 _HINTS = (
     (r"\[\s*(!|¬|not\b)[^\[\]]*$", "]", "a negation says what it is taken from: [!A in {A, B}]"),
@@ -54,6 +56,8 @@ _HINTS = (
     (r"(;|\|)\s*$", "", "write what comes next, such as [B]"),
     (r"\)\s*$", "", "a timing goes on with its timer: (A, B){T = 5 min}"),
     (r"^\s*\w+\s*$", "=", "write NAME := for a composite type, let NAME = for sets"),
+    (r"", "=", _CONDITION),
+    *((r"(^|[^\[\s])\s*$", mistake, _ABSENCE) for mistake in ("not", "!", "¬")),
     (r"", "in", "a scope stands in brackets: (C in {S})"),
 )
 """What stands before a mistake, the mistake, and a hint; the first that fits is given."""
@@ -169,6 +173,8 @@ def _hint(item: Place, start: int, token: str) -> str | None:
     for pattern, mistake, hint in _HINTS:
         if token.lower() == mistake and re.search(pattern, before):
             return hint
+    if re.search(r"[\w'*](\(\s*\w+\s*:|\{)\s*$", before) and re.match(r"[\w'$]", token):
+        return _CONDITION
     if token in (")", "]", "}"):
         return "a bracket may be missing before it, or be one too many"
     if token.lower() in ("in", "within", "where", "select", "at", "not", "and", "or", "like", "is", "let"):
