@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import penstock as ps
+from penstock.events.files import read_events
 from penstock.events.settling import NAME, SHORT_NAME
 
 PATTERN = "[A(k = $k)] ; [B(k = $k)]"
@@ -70,3 +74,24 @@ def test_a_detector_takes_short_codes_and_absent_ids_too() -> None:
     detector = ps.Detector(PATTERN)
     found = [*detector.feed(table(IDS["absent, first"])), *detector.finish()]
     assert len(found) == len(ps.detect(table(IDS["absent, first"]), PATTERN))
+
+
+@pytest.mark.parametrize("place", [0, 7_000, 19_999])
+def test_the_input_ends_with_its_last_event_wherever_that_stands(place: int) -> None:
+    """Many rows, so that their times are looked at once."""
+    times = list(range(20_000))
+    times[place] = 10**9
+    types = ["A" if row == 10 else "N" for row in range(20_000)]
+    given = pa.table({"type": types, "id": [str(row) for row in times], "time": times})
+    pattern = "([A], [T in {T, B}]){T = 5 min}"
+    assert len(ps.detect(given, pattern)) == 1
+    assert len(ps.detect(given.filter(pa.compute.less(given["time"], 10**9)), pattern)) == 0
+
+
+def test_bad_rows_that_are_skipped_do_not_end_the_input(tmp_path: Path) -> None:
+    times = [*range(20_000), 10**9]
+    types = ["" if at == 10**9 else "A" if at == 10 else "N" for at in times]
+    pq.write_table(pa.table({"type": types, "id": [str(at) for at in times], "time": times}), tmp_path / "e.parquet")
+    loaded = read_events([tmp_path], skip_bad=True)
+    assert len(loaded.bad) == 1
+    assert len(ps.detect(loaded.table, "([A], [T in {T, B}]){T = 5 min}")) == 0

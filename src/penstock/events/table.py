@@ -156,7 +156,8 @@ class EventTable:
         """The same events, where it is known that a field's column is what it should be, for all that matter."""
         if not self._is_unread(name):
             return self
-        return EventTable(self._columns | {name: self._given[name]}, self.attributes, self.fixed, self._given)
+        columns = self._columns | {name: self._given[name]}
+        return EventTable(columns, self.attributes, self.fixed, self._given, self._latest)
 
     def with_attributes(self, attributes: pa.Table) -> EventTable:
         """The same events with other attributes.
@@ -165,8 +166,9 @@ class EventTable:
         >>> table.with_attributes(NO_ATTRIBUTES).record(0).attributes
         {}
         """
-        fields = self._columns if self._fields is None else self._fields
-        return EventTable(fields, attributes, self.fixed, self._given)
+        if self._fields is None:
+            return EventTable(self._columns, attributes, self.fixed, self._given, self._latest)
+        return EventTable(self._fields, attributes, self.fixed, latest=self._latest)
 
     def attribute(self, name: str) -> pa.Array:
         """An attribute's column as one array.
