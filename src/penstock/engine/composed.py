@@ -216,7 +216,7 @@ class Composer:
     ) -> Words:
         """The digits of the composites' ids."""
         words = np.empty((len(lo), 3), np.uint64)
-        stamps = lo.view(np.uint64), hi.view(np.uint64)
+        stamps = np.ascontiguousarray(lo).view(np.uint64), np.ascontiguousarray(hi).view(np.uint64)
         parts = self._parts(owners, rows, labels, is_flat)
         hash_composites(self._start, self._names, self._hashable(kinds, bits), stamps, offsets, parts, words)
         return words
