@@ -11,7 +11,8 @@ from penstock.algebra.names import evaluation_order, without_lets
 from penstock.algebra.node import walk, walk_inside_first
 from penstock.algebra.pattern import Definition, Pattern
 from penstock.automaton.follow import Follow, TooManyAlternatives
-from penstock.automaton.program import Limit, Position, Program, Timer
+from penstock.automaton.program import Alternative, Limit, Position, Program, Timer
+from penstock.automaton.starting import Undecided, starting
 from penstock.automaton.syntax import MAX_POSITIONS, Occurrence, occurrences, too_large
 
 
@@ -81,7 +82,7 @@ class _Compiler:
             lambda one: self.limits.number(one, id(one)),
             lambda where: self.conditions.number(where.condition, id(where.condition)),
         )
-        start = tuple(one for one in follow.first(self.occurrences[0]) if one.options)
+        start = self.starting(follow.first(self.occurrences[0]))
         after = tuple(tuple(follow.after(one)) for one in self.atoms)
         positions = tuple(self.position(one) for one in self.atoms)
         selects = (node for node in walk(self.body) if isinstance(node, x.Select))
@@ -99,6 +100,18 @@ class _Compiler:
             selected=tuple(value for select in selects for value in select.values),
             sides=self.side_programs,
         )
+
+    def starting(self, alternatives: Iterable[Alternative]) -> tuple[Alternative, ...]:
+        """What the body starts with, as its conditions say where nothing has been matched."""
+        try:
+            return starting(alternatives, self.conditions.members)
+        except Undecided as undecided:
+            name = undecided.parameter.name
+            raise self.pattern.error(
+                f"it depends on `${name}` whether a match may begin behind this part",
+                undecided.parameter,
+                "where a part may match nothing, compare its counts with numbers, or write both cases with `|`",
+            ) from None
 
     def timer(self, timing: x.Expression) -> Timer:
         """A timing's timer."""

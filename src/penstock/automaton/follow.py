@@ -160,14 +160,15 @@ def _union(one: tuple[int, ...], two: tuple[int, ...]) -> tuple[int, ...]:
 
 def _merged(options: Iterable[Option]) -> tuple[Option, ...]:
     """Options without those that another makes superfluous: weak wins, and so do fewer guards."""
-    every = dict.fromkeys(options)
-    kept = [one for one in every if not any(_covers(other, one) for other in every if other != one)]
+    alike: dict[tuple[int, tuple[int, ...]], list[Option]] = {}
+    for one in dict.fromkeys(options):
+        alike.setdefault((one.position, one.enters), []).append(one)
+    kept = [one for some in alike.values() for one in some if len(some) == 1 or not _is_covered(one, some)]
     return tuple(sorted(kept, key=lambda one: (one.position, one.strong, one.enters, one.guards)))
 
 
-def _covers(one: Option, other: Option) -> bool:
-    return (
-        (one.position, one.enters) == (other.position, other.enters)
-        and (not one.strong or other.strong)
-        and set(one.guards) <= set(other.guards)
+def _is_covered(one: Option, some: list[Option]) -> bool:
+    """Whether another of the options at a position makes one superfluous."""
+    return any(
+        other != one and (not other.strong or one.strong) and set(other.guards) <= set(one.guards) for other in some
     )

@@ -12,6 +12,7 @@ from penstock.checks.parameters import (
 )
 from penstock.checks.sizes import check_sizes
 from penstock.checks.timings import check_repetitions, check_timings
+from penstock.errors import PatternError
 from penstock.languages.core.parser import parse_syntax
 
 CHECKS = (
@@ -39,6 +40,10 @@ def parse(text: str, name: str | None = None) -> Pattern:
                                       ^^
     hint: write =
     """
+    if not isinstance(text, str):
+        raise PatternError(
+            f"a pattern is text, and this is a {type(text).__name__}", hint="give text, such as '[A] ; [B]'"
+        )
     return checked(parse_syntax(text, name))
 
 

@@ -64,7 +64,7 @@ def meaningful_pattern(pick: Pick, most: int = 2, parameter: bool | None = None,
     >>> from random import Random
     >>> from penstock.languages.core.printer import print_pattern
     >>> print_pattern(meaningful_pattern(Random(9).choice, most=1, parameter=False))
-    '([!A in {D}] [A]){0,2} within 3 s'
+    '([A] [!B(lo < hi), A in {*, B}]){0,2} within 3 s'
     """
     items: list[Definition] = []
     shared: list[int] = []
@@ -182,12 +182,12 @@ def _atom(pick: Pick, around: Around, depth: int) -> x.Expression:
 
 def _chain(pick: Pick, around: Around, depth: int) -> x.Expression:
     number = pick([2, 2, 3])
-    full = pick(range(number))
+    full, begins = pick(range(number)), pick((True, True, True, False))
     parts, starting = [], around.starting
     for place in range(number):
-        here = replace(around, starting=starting, full=place == 0 or (around.full and place == full))
+        here = replace(around, starting=starting, full=(begins and place == 0) or (around.full and place == full))
         parts.append(_part(pick, here, depth))
-        starting = starting and place > 0 and not here.full
+        starting = starting and not here.full
     return pick([x.Concatenation, x.Sequence])(tuple(parts))
 
 
@@ -251,12 +251,23 @@ def _limited(pick: Pick, around: Around, depth: int) -> x.Expression:
 
 
 def _guarded(pick: Pick, around: Around, depth: int) -> x.Expression:
+    if not around.full and pick((False, True)):
+        return _counted(pick, around, depth)
     body = _part(pick, around, depth)
     read = _read(pick, around)
     condition: c.Condition = c.Comparison("=", c.Literal(1), c.Literal(1))
     if read is not None:
         condition = c.Comparison(pick(COMPARISONS), read, pick([c.Literal(1), c.Literal(2)]))
     return x.Where(body, condition)
+
+
+def _counted(pick: Pick, around: Around, depth: int) -> x.Expression:
+    """A part that may be left out, or not, as a condition on how often it is there says."""
+    label = around.fresh("x")
+    body = x.Labelled(label, x.Repetition(_atom(pick, replace(around, repeated=True), depth), 0, pick((None, 1, 2))))
+    around.known[label] = False
+    count = c.Aggregate("count", label, None)
+    return x.Where(body, c.Comparison(pick(COMPARISONS), count, c.Literal(pick(range(3)))))
 
 
 # Traces.

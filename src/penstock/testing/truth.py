@@ -125,6 +125,11 @@ def _arithmetic(sign: str, left: Any, right: Any) -> Any:
     if left is None or right is None or {kind(left), kind(right)} != {"number"} or (sign == "/" and right == 0):
         return None
     value = SUMS[sign](left, right)
+    return _fitting(value)
+
+
+def _fitting(value: Any) -> Any:
+    """A number, unless it is none or does not fit into 64 bits."""
     if isinstance(value, int):
         return value if -(2**63) <= value < 2**63 else None
     return None if math.isnan(value) else value
@@ -146,7 +151,7 @@ def _aggregate(aggregate: c.Aggregate, known: Context) -> Any:
     if aggregate.function == "avg":
         return sum(values) / len(values)
     if aggregate.function == "sum":
-        return sum(values)
+        return _fitting(sum(values))
     return min(values) if aggregate.function == "min" else max(values)
 
 
