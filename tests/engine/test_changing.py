@@ -62,10 +62,11 @@ def test_changed_definitions_start_anew_if_that_is_wanted() -> None:
     assert got == [one for one in found(resumed(BEFORE, saved())) if one[0] != "Other"]
 
 
-def test_another_context_changes_all() -> None:
-    plan = plan_of(ps.parse(BEFORE), context="recent")
-    with pytest.raises(ps.StateError, match="`Pair` has changed"):
+def test_other_options_change_all_and_are_named() -> None:
+    plan = plan_of(ps.parse(BEFORE), restart=True, context="recent")
+    with pytest.raises(ps.StateError, match="of detection with another `restart`, `context`") as raised:
         ps.Detector.resumed(plan, guaranteed(), saved())
+    assert "changed='restart'" in str(raised.value)
 
 
 def test_another_policy_is_refused() -> None:

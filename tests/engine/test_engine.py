@@ -116,3 +116,33 @@ def test_many_instances_are_done_at_one_instant() -> None:
     either = "([A(k = $k)] ; [C(k = $k)]) | ([A(k = $k)], ([T] | [C(k = $k)])){T = 5 s}"
     for context in ("continuous", "cumulative"):
         assert len(ps.detect(events, either, until=10_000_000, context=context, carry="none")) == count
+
+
+def test_sums_that_do_not_fit_are_null_and_averages_are_numbers() -> None:
+    events = [{"type": "A", "id": str(at), "time": at, "data": {"v": 2**62}} for at in (1, 2)]
+    [one] = ps.detect(events, "x: [A]{2} select total = sum(x.v), mean = avg(x.v)").to_pylist()
+    assert (one["total"], one["mean"]) == (None, float(2**62))
+    [one] = ps.detect(events, "x: [A] select total = sum(x.v)").to_pylist()[:1]
+    assert one["total"] == 2**62
+
+
+def test_few_events_with_very_many_ways_to_take_them_together() -> None:
+    events = [{"type": "A", "id": str(at), "time": at} for at in range(1, 5)]
+    assert len(ps.detect(events, "M := [A]+\n([M]+ || [M]+) ; [M]*")) == 4669
+
+
+def test_more_runs_than_there_is_memory_for_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*_: object) -> None:
+        raise MemoryError
+
+    events = [{"type": "A", "id": str(at), "time": at} for at in range(5_000)]
+    detector = ps.Detector("[A] ; [B]")
+    monkeypatch.setattr("penstock.engine.heap.Memory.grow_nodes", none_left)
+    with pytest.raises(ps.StateError, match="no memory for"):
+        detector.feed(events)
+
+
+def test_where_a_match_may_begin_may_not_depend_on_a_parameter() -> None:
+    with pytest.raises(ps.PatternError, match=r"depends on `\$k` whether a match may begin") as error:
+        ps.parse("(x: [A(k = $k)]* where count(x) > $k) [B(k = $k)]")
+    assert error.value.hint

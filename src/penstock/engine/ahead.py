@@ -77,19 +77,24 @@ def fan_out(first, last, L, P, F):
         row = position * m.POSITION_WIDTH
         bit = L[m.POSITIONS][row + m.POSITION_SIDE]
         if bit >= 0:
-            choices = 1
+            choices, added = 1, 0
             for side in range(L[m.POSITIONS][row + m.POSITION_SIDES]):
-                count = 1
+                count, longest = 1, 0
                 for at in range(first, last):
                     if (P[at * m.PLACE_WIDTH + m.SETS] >> (bit + side)) & 1:
                         count += 1
+                        longest = max(longest, parts_of_side(P[at * m.PLACE_WIDTH + m.SIDE], F))
                 choices *= count
+                added += longest
             moves += choices
-    for at in range(first, last):
-        number = P[at * m.PLACE_WIDTH + m.SIDE]
-        if number >= 0:
-            parts += F[F[m.SIDE_LAST] + number] - F[F[m.SIDE_FIRST] + number]
+            parts = max(parts, added)
     return moves, parts
+
+
+@inlined
+def parts_of_side(number, F):
+    """How many parts a side's composite has; one for what is none."""
+    return F[F[m.SIDE_LAST] + number] - F[F[m.SIDE_FIRST] + number] if number >= 0 else 1
 
 
 @inlined

@@ -37,6 +37,8 @@ class Delivered:
 
     def boundary(self, count: int, end: int) -> int:
         """The first row from ``end`` on at which a place begins; ``count`` is the number of all rows."""
+        if not len(self.rows):
+            return end
         anchors = dict(zip(self.rows.tolist(), self.anchors.tolist(), strict=True))
         while end < count and anchors.get(end, end) < end:
             end += 1

@@ -118,7 +118,7 @@ class Engine:
         self.fetch: Fetch | None = None
         self.begins = self._ends()
         nothing = tuple(self._definition(number, []) for number in range(len(self.programs)))
-        self._nothing = Found(nothing, self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
+        self.nothing = Found(nothing, self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
 
     def _ends(self) -> tuple[int, list[int]]:
         """The next numbers of events and composites."""
@@ -305,7 +305,7 @@ class Engine:
 
     def _found(self) -> Found:
         if self._ends()[1] == self.begins[1] and not any(self.incomplete):
-            return self._nothing
+            return self.nothing
         made = [store.since(begin) for store, begin in zip(self.stores, self.begins[1], strict=True)]
         definitions = tuple(self._definition(number, some) for number, some in enumerate(made))
         self.incomplete = [[] for _ in self.programs]

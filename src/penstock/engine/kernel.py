@@ -314,7 +314,10 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
             spare = 0
         if counts[m.LIVE] > most:
             return FULL
-        look_ahead(at, count, timers + limits, M, P)
+        if together:
+            look_ahead_together(at, count, M, P)
+        else:
+            look_ahead(at, count, timers + limits, M, P)
         shared = at + 1 < count and P[place + m.PLACE_WIDTH + m.PLACE] == P[place + m.PLACE]
         if instance < 0 or shared or counts[m.RESUME] >= 0:
             if offer(at, now, first_instance, instances, widest, count, L, M, P, F, X) == GROW:
@@ -380,6 +383,22 @@ def look_ahead(at, count, clocked, M, P):
             run = M[m.RUNS][run * m.RUN_WIDTH + m.NEXT]
             prefetch(M[m.RUNS], run * m.RUN_WIDTH)
             prefetch(M[m.CLOCKS], run * clocked)
+
+
+@inlined
+def look_ahead_together(at, count, M, P):
+    """The same where runs move together: which instance, then the leader of its first group, then the last of that."""
+    if at + 3 * AHEAD >= count:
+        return
+    prefetch(M[m.INSTANCES], P[(at + 3 * AHEAD) * m.PLACE_WIDTH + m.INSTANCE] * m.INSTANCE_WIDTH)
+    instance = P[(at + 2 * AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
+    if instance >= 0:
+        prefetch(M[m.RUNS], M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN] * m.RUN_WIDTH)
+    instance = P[(at + AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
+    if instance >= 0:
+        leader = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
+        if leader >= 0:
+            prefetch(M[m.RUNS], of_run(leader, m.LAST_OF_GROUP, M) * m.RUN_WIDTH)
 
 
 @inlined

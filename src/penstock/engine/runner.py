@@ -118,6 +118,11 @@ def _nothing_made(selects: int) -> Made:
 _NOTHING_MADE = _nothing_made(0)
 
 
+def _roomy(there: int, more: int) -> int:
+    """Room for what is there and for more, and mostly for much beyond that; what may need very much seldom does."""
+    return 4 * (there + min(more, MADE)) + more
+
+
 class Runner:
     """The runs of one program."""
 
@@ -278,7 +283,10 @@ class Runner:
             if outcome == kernel.GROW:
                 if self.counts[m.DISTINCT_RUNS]:
                     made.append(self._taken(known, present))
-                self._make_room(left())
+                try:
+                    self._make_room(left())
+                except MemoryError:
+                    raise self._too_large() from None
             elif outcome == kernel.FULL:
                 most = int(self.layout[m.HEAD][m.MOST_LIVE]) + self.elsewhere
                 raise StateError(
@@ -288,6 +296,13 @@ class Runner:
             else:
                 made.append(self._taken(known, present))
                 return _joined(made)
+
+    def _too_large(self) -> StateError:
+        return StateError(
+            f"there is no memory for {self.memory.live(m.NEED_RUNS):,} runs of `{self.program.name}`, which one event "
+            "may lead to",
+            hint="fewer runs wait where a part has a time bound with `within`, and where `||` has few composites",
+        )
 
     def _make_room(self, places: int) -> None:
         """Frees what no live run needs, and makes more room where that is not enough for so many places.
@@ -302,13 +317,13 @@ class Runner:
             self.tidy(memory.live(m.NOW))
         live = memory.live(m.RUN_ROOM) - memory.live(m.FREE_RUNS)
         if short and 2 * (live + runs) >= memory.live(m.RUN_ROOM):
-            memory.grow_runs(4 * (live + runs))
-        held = memory.live(m.NODE_COUNT) + max(nodes, min(places, TIDY))
-        if short and 2 * held >= memory.live(m.NODE_ROOM):
-            memory.grow_nodes(4 * held)
-        made = memory.live(m.MADE_COUNT) + max(runs, min(places, MADE) // 4)
-        if 2 * made >= memory.live(m.MADE_ROOM):
-            memory.grow_made(4 * made)
+            memory.grow_runs(_roomy(live, runs))
+        held, more = memory.live(m.NODE_COUNT), max(nodes, min(places, TIDY))
+        if short and 2 * (held + more) >= memory.live(m.NODE_ROOM):
+            memory.grow_nodes(_roomy(held, more))
+        made, more = memory.live(m.MADE_COUNT), max(runs, min(places, MADE) // 4)
+        if 2 * (made + more) >= memory.live(m.MADE_ROOM):
+            memory.grow_made(_roomy(made, more))
             link_all_made(memory.arrays)
         if memory.reports and 2 * (memory.live(m.ENDED_COUNT) + 2 * runs) >= memory.live(m.ENDED_ROOM):
             memory.grow_ended(4 * (memory.live(m.ENDED_COUNT) + 2 * runs))
@@ -348,6 +363,9 @@ class Runner:
             self._unite(known)
         memory, selects = self.memory, self.counts[m.SELECTS]
         counts = memory.counts
+        if not counts[m.MADE_COUNT] and present is None:
+            counts[m.SINCE] = 0
+            return self.nothing()
         first, last, since = (int(counts[cell]) for cell in (m.TAKEN, m.MADE_COUNT, m.SINCE))
         rows = memory.rows(m.MADE, m.MADE_WIDTH, last)
         taken = rows[first:]

@@ -212,12 +212,13 @@ def evaluate(start, end, symbol, head, instance, L, M, X, out):
                     elif kind != NULL:
                         good = False
                 if used > 0 and good:
+                    fits = integers and abs(real - np.float64(whole)) < 2.0**63  # else it has gone round
                     if op == AVERAGE:
-                        total = np.float64(whole) if integers else real
+                        total = np.float64(whole) if fits else real
                         kinds[top], bits[top] = FLOAT, np.float64(total / used).view(np.int64)
-                    elif integers:
+                    elif fits:
                         kinds[top], bits[top] = INTEGER, whole
-                    else:
+                    elif not integers:
                         kinds[top], bits[top] = FLOAT, np.float64(real).view(np.int64)
         elif op >= ADD and op <= DIVIDE:
             kind_b, value_b = kinds[top], bits[top]
