@@ -52,8 +52,21 @@ class Batch:
         column = self.table.field("source")
         return np.asarray(column.indices), column.dictionary
 
+    @cached_property
+    def only_source(self) -> str | None:
+        """The source of all of them, if there is one in the dictionary."""
+        _, names = self.sources
+        return names[0].as_py() if len(names) == 1 else None
+
+    @property
+    def latest(self) -> int:
+        """When the last of them came."""
+        return self.came.item() if self._length == 1 else int(self.came.max())
+
     def source(self, row: int) -> str:
         """The source of one event."""
+        if self.only_source is not None:
+            return self.only_source
         codes, names = self.sources
         name: str = names[codes.item(row)].as_py()
         return name

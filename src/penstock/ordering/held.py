@@ -42,6 +42,12 @@ class Run:
             return self.table
         return gathered([self.table], self.rows)
 
+    def waited(self, now: int) -> int:
+        """How long its events have waited in all; sums of instants would not fit."""
+        if len(self) == 1:
+            return now - self.batch.came.item(self.rows.item())
+        return int((now - self.batch.came[self.rows]).sum())
+
     def first(self, count: int) -> Run:
         """Its front."""
         return self if count == len(self) else Run(self.batch, self.rows[:count], self.ends[:count])
@@ -146,7 +152,7 @@ class Held:
     def take(self, counts: list[int], now: int) -> tuple[EventTable, int]:
         """Removes and returns so many of each run, in the weak order, and how long they waited in all."""
         parts = self._split(counts)
-        waited = sum(int((now - part.batch.came[part.rows]).sum()) for part in parts)  # sums of instants would not fit
+        waited = sum(part.waited(now) for part in parts)
         if len(parts) < 2:
             return (parts[0].events() if parts else NOTHING), waited
         return gathered([part.table for part in parts], _places(parts)[0]), waited

@@ -57,7 +57,7 @@ def meet(run: Run, sources: Sources) -> Met:
     """Learns what the events of a batch, all of them in a run, show of their sources."""
     codes, names = run.batch.sources
     if len(names) == 1:
-        return _meet_one(run, sources, names[0].as_py())
+        return _meet_one(run, sources, run.batch.source(0))
     return _meet_many(run.batch, sources, codes, names)
 
 
@@ -89,7 +89,7 @@ def _meet_one(run: Run, sources: Sources, name: str) -> Met:
     is_unknown = seen.item(number) == 0 and not sources.registered.item(number) and before == NEVER
     seen[number] += len(batch)
     end, beginning, _ = batch.place(run.rows.item(-1))
-    sources.show_one(number, end, NEVER if name.startswith(_DETECTOR) else beginning, int(batch.came.max()))
+    sources.show_one(number, end, NEVER if name.startswith(_DETECTOR) else beginning, batch.latest)
     counts, first, last, shown, started = (np.array([n]) for n in (len(batch), run.ends.item(0), end, before, begun))
     codes = np.zeros(len(batch), np.int64)
     return Met(

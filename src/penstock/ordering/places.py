@@ -36,7 +36,7 @@ class Place(NamedTuple):
 
 def times(table: EventTable, name: str) -> Ints:
     """A column of times as numbers."""
-    return np.asarray(table.field(name))
+    return table.numbers(name)
 
 
 def weak_order(table: EventTable) -> tuple[Ints, Ints]:

@@ -169,12 +169,16 @@ class Ordering:
         self.now = max(self.now, arrival)
         return self._advance(_NONE_LATE)
 
-    def finish(self) -> Ready:
-        """The input is over: everything leaves, and timers up to the last event's end may fire."""
+    def finish(self, until: int = NEVER) -> Ready:
+        """The input is over: everything leaves, and timers up to the last event's end, or ``until``, may fire.
+
+        What comes after all, and ends before that, is late.
+        """
         table, waited = self.held.take([len(run) for run in self.held.runs], self.now)
         if self.on_arrival:
             table = table.slice(0, 0)
-        end = self.newest + 1 if self.newest > NEVER else NEVER
+        last = max(self.newest, until)
+        end = last + 1 if last > NEVER else NEVER
         return self._ready(table, waited, max(self.progress, end), _NONE_LATE)
 
     def status(self) -> Status:
@@ -363,11 +367,13 @@ class Ordering:
     def _move_on(self, table: EventTable, ends: Ints) -> None:
         """Remembers the place consumed last, and what was consumed there."""
         last = len(ends) - 1
-        lo, source, counter = (table.field(name)[last].as_py() for name in ("lo", "source", "seq"))
-        place = Place(int(ends[last]), lo, source.encode())
+        sources, counters = table.field("source"), table.field("seq")
+        source = sources.dictionary[0] if len(sources.dictionary) == 1 else sources[last]
+        counter = None if counters.null_count == len(counters) else counters[last].as_py()
+        place = Place(ends.item(last), times(table, "lo").item(last), source.as_py().encode())
         if place < self.frontier:
             return
-        first = int(np.searchsorted(ends, place.hi))
+        first = int(ends.searchsorted(place.hi)) if last else 0
         ids = table.field("id").slice(first)
         if first < last:
             ids = ids.filter(pa.array(compared(table, place, np.arange(first, last + 1)) == THERE))
