@@ -172,3 +172,19 @@ def test_commands_that_are_none(arguments: list[str], penstock: Run) -> None:
     result = penstock(*arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert "Usage: penstock" in result.stderr
+
+
+def test_a_file_of_events_is_not_written_over(tmp_path: Path, penstock: Run) -> None:
+    events = tmp_path / "events.jsonl"
+    events.write_text('{"type": "A", "time": 1}\n')
+    result = penstock("detect", "[A]", str(events), "--output", str(tmp_path / "." / "events.jsonl"))
+    assert (result.returncode, events.read_text()) == (2, '{"type": "A", "time": 1}\n')
+    assert "--output names a file of events" in result.stderr
+
+
+def test_two_columns_of_a_csv_file_have_different_names(tmp_path: Path, penstock: Run) -> None:
+    events = tmp_path / "events.csv"
+    events.write_text("type,time,k,k\nA,2026-03-02T09:00:00Z,1,2\n")
+    result = penstock("detect", "[A]", str(events))
+    assert (result.returncode, result.stdout) == (3, "")
+    assert "there are two columns 'k'" in result.stderr

@@ -126,6 +126,10 @@ def check_output(request: Request) -> None:
         raise OptionError(
             "--format is for standard output", hint="the ending of the file that --output names says how it is written"
         )
+    given = {path.resolve() for path in request.inputs}
+    for name, path in files.items():
+        if path.resolve() in given:
+            raise OptionError(f"{name} names a file of events, {path}", hint="give another file, or they would be gone")
     for one, other in combinations(files, 2):
         if files[one].resolve() == files[other].resolve():
             raise OptionError(f"{one} and {other} name the same file", hint="give each a file of its own")

@@ -36,7 +36,8 @@ from penstock.command.patterns import load_pattern
 from penstock.command.writing import output
 from penstock.detection.columns import column_values
 from penstock.detection.composites import Composites
-from penstock.detection.detector import LATE_FIELDS, Detector
+from penstock.detection.detector import Detector
+from penstock.detection.late import LATE_FIELDS
 from penstock.detection.output import WRITERS, json_lines
 from penstock.detection.sources import sources_table
 from penstock.detection.values import json_text, json_value, present

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Self
 
 import numpy as np
-import pyarrow as pa
 
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
+from penstock.detection.arguments import check_options
 from penstock.detection.arranging import arranged, held_rows
 from penstock.detection.composites import Composites, Pending
 from penstock.detection.doubt import Doubts
 from penstock.detection.incomplete import IncompleteGathering
 from penstock.detection.kinds import kinds_of
+from penstock.detection.late import late_table
 from penstock.detection.limits import Limits
 from penstock.detection.local import read_table
+from penstock.detection.numbering import EARLIEST, Names
 from penstock.detection.parts import PartWriter
 from penstock.detection.plan import Plan, plan_of
 from penstock.detection.selection import Selection
@@ -36,7 +38,7 @@ from penstock.events.identity import with_ids
 from penstock.events.instant import instant
 from penstock.events.mapping import Columns
 from penstock.events.saved import pack, unpack
-from penstock.events.table import TIME, EventTable
+from penstock.events.table import EventTable
 from penstock.filters.attributes import check_attributes
 from penstock.ordering.policies import Policy, guaranteed, parse_policy
 from penstock.ordering.stage import Late, Ordering, Ready
@@ -45,7 +47,6 @@ from penstock.ordering.status import Status
 _STATE = "detector state"
 _OWN = "detector"
 _READING: dict[str, Any] = {"columns": None, "zone": None, "time_unit": None, "clock_error": 0}
-_EARLIEST = memory.NONE + 2
 
 
 def _now() -> int:
@@ -128,6 +129,11 @@ class Detector:
         clock: Callable[[], int] = _now,
         division: Division = WHOLE,
     ) -> None:
+        check_options(
+            pattern=pattern, policy=policy, sources=sources, context=context, restart=restart, zone=zone,
+            carry=carry, only=only, limits=limits, incomplete=incomplete, columns=columns, time_unit=time_unit,
+            clock_error=clock_error, clock=clock,
+        )  # fmt: skip
         whole = parse(pattern) if isinstance(pattern, str) else pattern
         plan = plan_of(
             whole, context=context, restart=restart, zone=zone, carry=carry, only=only, limits=limits,
@@ -182,6 +188,7 @@ class Detector:
         kinds = kinds_of(library.engine.pattern)
         self._library, self._engine, self._ordering = library, library.engine, ordering
         self._wanted, self._writer = kinds.only(only), PartWriter(kinds, carried)
+        self._nothing = self._pending(library.engine.nothing)
         self._carried, self._only, self._until = carried, only, until
         self._timers = self._engine.timer_names()
         self._ranks = {name: rank for rank, name in self._timers.items()}
@@ -229,7 +236,7 @@ class Detector:
 
         Whoever hears its composites takes it as a heartbeat of this detector.
         """
-        return self._ordering.progress - 1 if self._ordering.progress > _EARLIEST else None
+        return self._ordering.progress - 1 if self._ordering.progress > EARLIEST else None
 
     def heartbeat(self, source: str, at: int | str | datetime, *, arrival: int | None = None) -> Composites:
         """A source promises that its later events end after ``at``."""
@@ -248,10 +255,10 @@ class Detector:
 
     def finish(self) -> Composites:
         """The input is over: everything that is held is consumed, and timers up to its end fire."""
-        ready = self._ordering.finish()
-        end = ready.progress - 1 if self._until is None else max(ready.progress - 1, self._until)
+        ready = self._ordering.finish() if self._until is None else self._ordering.finish(self._until)
+        end = ready.progress - 1
         table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
-        found = [self._engine.feed(table, max(end + 1, _EARLIEST), delivered), self._engine.finish(max(end, _EARLIEST))]
+        found = [self._engine.feed(table, max(end + 1, EARLIEST), delivered), self._engine.finish(max(end, EARLIEST))]
         if self._doubts:
             self._doubts.give(found[0])
         return self._composites(found, ready.late)
@@ -326,6 +333,13 @@ class Detector:
         penstock.errors.StateError: this is no saved state of a penstock detector state
         hint: give the bytes as they were saved
         """
+        for name in reading.keys() - _READING.keys():
+            raise StateError(f"`{name}` cannot change", hint=f"what can: {', '.join(sorted(_READING))}")
+        check_options(clock=clock, **reading)
+        if isinstance(state, bytearray | memoryview):
+            state = bytes(state)
+        if not isinstance(state, bytes | Mapping):
+            raise StateError("this is no saved state", hint="give the bytes of snapshot(), or the store of save()")
         if isinstance(state, bytes):
             values = unpack(_STATE, state)
             library = restore(values["engine"].tobytes())
@@ -367,9 +381,10 @@ class Detector:
         values = unpack(_STATE, store[_OWN])
         library = Library.open(store)
         known = library.engine
-        changes = changes_of(known.pattern, plan.pattern, known.choice == plan.choice)
+        others = [name for name, value in vars(plan.choice).items() if value != getattr(known.choice, name)]
+        changes = changes_of(known.pattern, plan.pattern, not others)
         if str(changes) and not restarts:
-            raise _changed(changes)
+            raise _otherwise(others) if others else _changed(changes)
         if changes.changed or changes.gone or changes.new:
             library = carried_over(library, plan.pattern, plan.choice, changes.same)
             for name in [name for name in store if name.startswith("page ")]:
@@ -399,14 +414,14 @@ class Detector:
         table, delivered = arranged(ready.table, self._engine.division.elsewhere, self._ranks)
         if self._doubts and table is ready.table:
             self._doubts.meet(table, ready.behind)
-        found = self._engine.feed(table, max(ready.progress, _EARLIEST), delivered)
+        found = self._engine.feed(table, max(ready.progress, EARLIEST), delivered)
         if self._doubts:
             self._doubts.give(found)
         return self._composites([found], ready.late)
 
     def _composites(self, found: list[Found], late: Late) -> Composites:
         """What was found, and what came too late."""
-        pending = Pending(Selection(found[0], self._wanted.attributes), self._wanted, self._writer)
+        pending = self._nothing if found[0] is self._engine.nothing else self._pending(found[0])
         self._matched += len(pending)
         incomplete = None
         if self._engine.choice.incomplete:
@@ -416,6 +431,10 @@ class Detector:
             incomplete = gathered.runs()
         published = self._published(pending.selection) if self._engine.division.publishes else ()
         return Composites(pending, incomplete=incomplete, late=lambda: late_table(late), published=published)
+
+    def _pending(self, found: Found) -> Pending:
+        """What was found, before tables are made of it."""
+        return Pending(Selection(found, self._wanted.attributes), self._wanted, self._writer)
 
     def _published(self, selection: Selection) -> list[dict[str, Any]]:
         if not len(selection):
@@ -427,46 +446,18 @@ class Detector:
         ]
 
 
-class Names(MutableMapping[str, int]):
-    """How often records without an id were met, to number equal ones; those that are long past are forgotten.
-
-    There are two generations: the older one is forgotten once the input has passed all that it knows.
-    """
-
-    def __init__(self, generations: list[dict[str, Any]] | None = None) -> None:
-        self.generations = generations or [{"names": {}, "last": _EARLIEST}, {"names": {}, "last": _EARLIEST}]
-
-    def heard(self, last: int) -> None:
-        """An event that ends then was met."""
-        self.generations[1]["last"] = max(self.generations[1]["last"], last)
-
-    def passed(self, progress: int) -> None:
-        """The input has come so far."""
-        if progress > self.generations[0]["last"]:
-            self.generations = [self.generations[1], {"names": {}, "last": self.generations[1]["last"]}]
-
-    def __getitem__(self, name: str) -> int:
-        young, old = self.generations[1]["names"], self.generations[0]["names"]
-        return int(young[name] if name in young else old[name])
-
-    def __setitem__(self, name: str, count: int) -> None:
-        self.generations[1]["names"][name] = count
-
-    def __delitem__(self, name: str) -> None:
-        if not sum(one["names"].pop(name, 0) for one in self.generations):
-            raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({**self.generations[0]["names"], **self.generations[1]["names"]})
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
-
-
 def _own(pattern: Pattern, division: Division) -> tuple[str, ...]:
     """The definitions whose composites are given where nothing was said; none is named if that is all of them."""
     hidden = division.elsewhere | division.inlined
     return tuple(one.name for one in pattern.definitions if one.name not in hidden) if hidden else ()
+
+
+def _otherwise(options: Sequence[str]) -> StateError:
+    listed = ", ".join(f"`{name}`" for name in options)
+    return StateError(
+        f"the saved state is of detection with another {listed}",
+        hint="give what was given then; with changed='restart' all definitions start anew",
+    )
 
 
 def _changed(changes: Changes) -> StateError:
@@ -475,26 +466,6 @@ def _changed(changes: Changes) -> StateError:
         f"the saved state is of another pattern: {changes}",
         hint=f"give changed='restart' to let what has changed start anew, without the runs that it has{same}",
     )
-
-
-def late_table(late: Late) -> pa.Table:
-    """Late events with the reason and by how much, in microseconds; an attribute called like a field has an underscore.
-
-    >>> from penstock.events.records import from_dicts
-    >>> event = {"type": "A", "id": "1", "time": 5, "data": {"reason": "none", "reason_": 3}}
-    >>> late_table(Late(from_dicts([event]), ["too late"], np.array([2]))).column_names[-4:]
-    ['reason', 'lateness', 'reason_', 'reason__']
-    """
-    columns: dict[str, Any] = {name: late.table.field(name) for name in ("type", "source", "id", "seq", "lo", "hi")}
-    columns |= {name: columns[name].cast(TIME) for name in ("lo", "hi")}
-    columns |= {name: columns[name].cast(pa.string()) for name in ("type", "source")}
-    columns |= {"reason": pa.array(late.reason, pa.string()), "lateness": pa.array(late.lateness, pa.int64())}
-    for name in late.table.attributes.column_names:
-        columns[f"{name}_" if name.rstrip("_") in LATE_FIELDS else name] = late.table.attribute(name)
-    return pa.table(columns)
-
-
-LATE_FIELDS = ("type", "source", "id", "seq", "lo", "hi", "reason", "lateness")
 
 
 def _written(reading: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock.algebra.pattern import Pattern
 from penstock.checks.check import parse
+from penstock.detection.arguments import check_options
 from penstock.detection.composites import Composites
 from penstock.detection.course import Course
 from penstock.detection.limits import Limits
@@ -70,6 +71,10 @@ def detect(
     <1 composite: composite 1>
       2026-03-02 09:00:00 – 09:05:00  composite  d=D1  Open@09:00:00 Close@09:05:00
     """
+    check_options(
+        pattern=pattern, context=context, restart=restart, zone=zone, carry=carry, only=only,
+        columns=columns, time_unit=time_unit, clock_error=clock_error, limits=limits, incomplete=incomplete,
+    )  # fmt: skip
     options: dict[str, Any] = {
         "context": context,
         "restart": restart,

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from penstock.errors import DataError
 from penstock.events.composite import is_parts_column, parts_column
-from penstock.events.convert import as_attribute, as_flag, as_names, as_text, as_whole, decoded
+from penstock.events.convert import as_attribute, as_flag, as_names, as_text, as_whole, decoded, said
 from penstock.events.fields import FieldError, shown
 from penstock.events.infer import inferred
 from penstock.events.instant import disagrees
@@ -157,7 +157,7 @@ class _Reading:
         ends = starts if high == low else self._instants(high)
 
         def span(row: int) -> Span:
-            return (low, high), self.data[low][row].as_py(), self.data[high][row].as_py()
+            return (low, high), said(self.data[low][row]), said(self.data[high][row])
 
         lo, hi = stamps(starts, ends, self.columns.clock_error, span, self.bad.add)
         if "time" in names and high != names["time"]:
@@ -175,7 +175,7 @@ class _Reading:
         times = self._instants(name)
         unread(times.bad, lambda row: name, self.bad.add)
         for row in np.flatnonzero(times.up != ends).tolist():
-            self.bad.add(row, disagrees(self.data[name][row].as_py(), (name, high), self.data[high][row].as_py()))
+            self.bad.add(row, disagrees(said(self.data[name][row]), (name, high), said(self.data[high][row])))
 
     def _optional(self) -> dict[str, pa.Array]:
         """The fields that an event may do without."""

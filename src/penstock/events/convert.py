@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -172,3 +174,15 @@ def as_flag(name: str, column: pa.Array) -> pa.Array:
         return decoded(column).cast(pa.bool_()).fill_null(False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise DataError(f"column {name!r} has other values than true and false", hint="write true or false") from None
+
+
+def said(value: pa.Scalar) -> Any:
+    """A value of a column; a time that no calendar has is the number that stands there.
+
+    >>> said(pa.scalar(5)), said(pa.scalar(253402300800, pa.timestamp("s")))
+    (5, 253402300800)
+    """
+    try:
+        return value.as_py()
+    except (OverflowError, ValueError):
+        return value.cast(pa.int64()).as_py()

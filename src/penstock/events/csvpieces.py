@@ -55,6 +55,8 @@ class CsvPieces:
         self.header, self.header_lines = _header(path, columns)
         if not self.header or self.header_lines > 1:
             raise UnusualError("a header of several lines, or none")
+        if len({*self.header}) < len(self.header):
+            raise UnusualError("two columns of one name")
         sample = self._sample()
         names = field_columns(self.header, columns)
         self.has_ids, self.has_parts = "id" in names, "parts" in names

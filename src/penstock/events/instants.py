@@ -156,6 +156,9 @@ def _in_range(down: Ints, up: Ints, given: npt.NDArray[Any]) -> Instants:
         first, last = pc.min_max(pa.array(down)).as_py().values()
         if first >= EARLIEST and last <= LATEST:
             return Instants(down, up, bad, last)
+    elif len(down) == 1:
+        if down.item() >= EARLIEST and up.item() <= LATEST:
+            return Instants(down, up, bad)
     elif not len(down) or (down.min() >= EARLIEST and up.max() <= LATEST):
         return Instants(down, up, bad)
     for row in np.flatnonzero((down < EARLIEST) | (up > LATEST)).tolist():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from penstock.errors import DataError, nearest
@@ -54,7 +55,7 @@ class Columns:
         if self.clock_error < 0:
             raise DataError(f"a clock error of {self.clock_error} us is negative", hint="give the ε of ±ε")
 
-    @property
+    @cached_property
     def renames(self) -> bool:
         """Whether any field is taken from a column of another name, or the type is the same for all.
 

@@ -140,7 +140,8 @@ def of_datetime(value: datetime, zone: str | None = None, round_up: bool = False
         if zone is None:
             raise DataError(f"{value.isoformat(' ')!r} has no zone", hint=NO_ZONE)
         value = value.replace(tzinfo=zone_of(zone))
-    return (value - EPOCH) // _MICROSECOND + (1 if finer and round_up else 0)
+    instant = (value - EPOCH) // _MICROSECOND + (1 if finer and round_up else 0)
+    return in_range(instant, value.isoformat(" "))
 
 
 def of_number(value: int | float | Decimal, unit: str | None = None, round_up: bool = False) -> int:

@@ -90,7 +90,8 @@ def _stamps(values: dict[str, list[Any]], columns: Columns) -> dict[str, pa.Arra
     low = _instants(values["time" if "time" in values else "lo"], columns)
     high = _instants(values["hi"], columns) if "hi" in values else low
     lo, hi = stamps(low, high, columns.clock_error, lambda row: (("lo", "hi"), None, None), _refuse)
-    return {"lo": pa.array(lo), "hi": pa.array(hi)}
+    begin = pa.array(lo)
+    return {"lo": begin, "hi": begin if hi is lo else pa.array(hi)}
 
 
 def _instants(values: list[Any], columns: Columns) -> Instants:
