@@ -17,6 +17,7 @@ from penstock.languages.core.printer import print_pattern
 from penstock.ordering.policies import Policy, parse_policy
 from penstock.spark.backfilling import left_by
 from penstock.spark.flow import FINISH, HEARTBEAT, Flow, FlowPacker
+from penstock.spark.groups import check_groups
 from penstock.spark.planning import patterns_of, plans_of, work_of
 from penstock.spark.schema import fitted
 from penstock.spark.work import tagged
@@ -32,7 +33,8 @@ class Buckets:
 
     def __init__(self, pattern: Any, blank: EventTable, buckets: int = 3, **options: Any) -> None:
         policy = options.pop("policy", ps.guaranteed())
-        beside = {name: options.pop(name) for name in ("sources", "late", "status", "skips") if name in options}
+        names = ("sources", "late", "status", "skips", "restarts")
+        beside = {name: options.pop(name) for name in names if name in options}
         plans = plans_of(patterns_of(pattern), **options)
         work = work_of(plans, blank, Columns(), buckets)
         self.policy: Policy = parse_policy(policy) if isinstance(policy, str) else policy
@@ -156,6 +158,50 @@ def test_a_stream_is_finished_on_request() -> None:
     expected = ps.detect(table, DOORS, until=7_000_000)
     assert Counter(row["id"] for row in found) == Counter(expected.table["id"].to_pylist())
     assert Counter(row["type"] for row in found) == {"Pair": 1, "Silent": 1}
+
+
+def test_what_comes_after_the_end_and_is_earlier_is_late() -> None:
+    fields = {"type": ["A", "A", "B"], "source": ["s"] * 3, "id": ["1", "2", "3"]}
+    ends = [1_000_000, 5_000_000, 8_000_000]
+    table = make_table(fields | {"lo": ends, "hi": ends}, {"k": pa.array(["x"] * 3)})
+    stream = Buckets(DOORS, table.slice(0, 0), sources=["s"], late=True, incomplete=True)
+    stream.feed(table.slice(0, 1))
+    stream.feed(beats([""], 7_000_000, FINISH))
+    told = stream.feed(table.slice(1))
+    assert [row["id"] for row in told if row["kind"] == "late"] == ["2"]
+
+
+def test_a_pattern_that_was_left_out_begins_anew_when_it_comes_again() -> None:
+    patterns = {"X": "[A(k = $k)] ; [B(k = $k)]", "Y": "[A(k = $k)] ; [C(k = $k) in {C(k = $k), D(k = $k)}]"}
+    fields = {"type": ["A", "D", "C", "A", "C"], "source": ["s"] * 5, "id": list("12345")}
+    table = make_table(fields | {"lo": [1, 2, 3, 4, 5], "hi": [1, 2, 3, 4, 5]}, {"k": pa.array(["x"] * 5)})
+    both = Buckets(patterns, table.slice(0, 0), buckets=1, sources=["s"])
+    only = Buckets({"X": patterns["X"]}, table.slice(0, 0), buckets=1, sources=["s"], restarts=True)
+    only.stores = both.stores
+    both.feed(table.slice(0, 1))
+    assert any(name.startswith("1/") for name in both.stores[0])
+    only.feed(table.slice(1, 1))
+    assert not any(name.startswith("1/") for name in both.stores[0])
+    found = both.feed(table.slice(2), beats(["s"], 9))
+    assert [[part["id"] for part in row["parts"]] for row in found] == [["4", "5"]]
+
+
+def test_a_pattern_that_is_left_out_is_refused() -> None:
+    store: dict[str, bytes] = {}
+    check_groups([["X", "Y"]], store, restarts=False)
+    with pytest.raises(ps.StateError, match="has runs of `Y` that this query would leave behind"):
+        check_groups([["X"]], store, restarts=False)
+    assert check_groups([["X"]], store, restarts=True) == "`Y` is gone"
+
+
+def test_a_bucket_refuses_what_is_left_out_in_the_same_words() -> None:
+    fields = {"type": ["A", "B"], "source": ["s"] * 2, "id": ["1", "2"], "lo": [1, 2], "hi": [1, 2]}
+    table = make_table(fields, {"k": pa.array(["x", "x"])})
+    both, pair = (Buckets(text, table.slice(0, 0)) for text in (DOORS, DOORS.splitlines()[0]))
+    both.feed(table)
+    pair.stores = both.stores
+    with pytest.raises(ps.StateError, match="has runs of `Silent` that this query would leave behind"):
+        pair.feed(table)
 
 
 def test_a_definition_that_is_shared_out_otherwise_is_refused() -> None:

@@ -210,6 +210,15 @@ def test_tables_with_columns_of_their_own(spark: SparkSession) -> None:
     assert [(row["id"], row["d"]) for row in found] == [(row["id"], row["d"]) for row in local]
 
 
+@pytest.mark.parametrize("odd", ["a.b", "a`b", "Time", "a b", "TYPE"])
+@pytest.mark.parametrize("carry", ["all", "none"])
+def test_columns_may_have_any_names(spark: SparkSession, odd: str, carry: str) -> None:
+    table = pa.table({"type": ["A", "B", "N"], "id": list("123"), "time": [1, 2, 9], "k": ["x"] * 3, odd: [5, 6, 7]})
+    pattern = "([A(k = $k)], [B(k = $k), T]){T = 5 us}"
+    found = on_spark.detect(spark.createDataFrame(table).where(f.col("k") != ""), pattern, carry=carry)
+    assert content(told(found).to_pylist()) == content(ps.detect(table, pattern, carry=carry).to_pylist())
+
+
 def test_columns_that_nobody_needs_are_not_read(spark: SparkSession) -> None:
     df = doors(spark).withColumn("photo", f.lit("…"))
     plan = on_spark.detect(df, PAIRS, carry="none")._jdf.queryExecution().optimizedPlan().toString()

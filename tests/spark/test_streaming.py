@@ -81,7 +81,8 @@ def test_what_was_changed_is_told_or_refused(spark: SparkSession, tmp_path: Path
     ("other", "message"),
     [
         ("Other := [C(k = $k)] ; [D(k = $k)]", "has runs of `Pair`, `Silent` that this query would leave"),
-        ("Alone := [A]\nPair := [A(v = $v)] ; [B(v = $v)]", "`Pair` is shared out by k, and now by v"),
+        (PAIR, "has runs of `Silent` that this query would leave"),
+        (f"Alone := [A]\n{BOTH.replace('k = $k', 'v = $v')}", "`Pair` is shared out by k, and now by v"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::penstock.spark.OneBucketWarning")
@@ -96,6 +97,14 @@ def test_the_checkpoint_of_other_patterns_is_refused_and_nothing_is_lost(
         Stream(spark, tmp_path, other).run()
     stream.run()
     assert stream.ids() == [["A1xs", "B5xs"]]
+
+
+def test_columns_may_have_any_names(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path, PAIR, schema=f"{SCHEMA}, `a.b` long")
+    stream.put([event("A", 1) | {"a.b": 7}, event("B", 5), event("N", 6)])
+    stream.run()
+    [row] = stream.rows()
+    assert json.loads(row["parts"][0]["data"]) == {"a.b": 7, "k": "x"}
 
 
 def test_runs_of_patterns_that_are_gone_are_let_go_if_that_is_wanted(spark: SparkSession, tmp_path: Path) -> None:

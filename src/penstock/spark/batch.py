@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from penstock.events.arrow import from_arrow
 from penstock.events.naming import field_columns
-from penstock.spark.columns import last_stamp, needed_columns, needed_rows, quoted
+from penstock.spark.columns import Frame, last_stamp, needed_columns, needed_rows
 from penstock.spark.failures import raise_ours
 from penstock.spark.files import detect_files
 from penstock.spark.moving import default_buckets, found_in
@@ -53,13 +53,13 @@ def detect_table(df: DataFrame, pattern: Patterns, **options: Unpack[TableOption
 
 def found_in_rows(df: DataFrame, work: Work) -> DataFrame:
     """What is found in the events of a DataFrame, of which Spark's own side leaves behind what is not needed."""
-    recipe = work.recipe
-    names = needed_columns(df.schema, recipe)
-    work = work.reading(len(names) < len(df.columns))
-    chosen = df.select([quoted(name) for name in names])
-    condition = needed_rows(df.schema, recipe)
+    recipe, frame = work.recipe, Frame.of(df)
+    names = needed_columns(frame.schema, recipe)
+    work = work.reading(names, len(names) < len(df.columns))
+    chosen = frame.select(names)
+    condition = needed_rows(frame, recipe)
     if condition is None:
         return found_in(chosen, work.pack, work.pack_by_name, work)
-    last = df.agg(last_stamp(df.schema, recipe.columns).alias("last")) if needs_end(work.plans) else None
+    last = frame.rows.agg(last_stamp(frame, recipe.columns).alias("last")) if needs_end(work.plans) else None
     work = work.without_progress()
     return found_in(chosen.where(condition), work.pack, work.pack_by_name, work, last)

@@ -6,13 +6,14 @@ behind, so that it is reported; where that cannot be told by Spark's side, all r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
 from operator import or_
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
@@ -28,9 +29,43 @@ _UNUSUAL = ("seq", "arrival", "timekind", "retracted", "parts")
 """Fields whose values may be bad in ways that only reading them can tell."""
 
 
-def quoted(name: str) -> Column:
-    """A column by its name, whatever is in the name."""
-    return f.col("`" + name.replace("`", "``") + "`")
+@dataclass(frozen=True)
+class Frame:
+    """A DataFrame whose columns can be asked for whatever their names are.
+
+    Spark reads a dot in a name as a path, and takes names for the same that differ in case alone; there, columns have
+    other names on Spark's side.
+    """
+
+    rows: DataFrame
+    schema: t.StructType
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, df: DataFrame) -> Frame:
+        """The frame of a DataFrame, as it was given."""
+        given = df.columns
+        if are_plain(given):
+            return cls(df, df.schema, dict(zip(given, given, strict=True)))
+        plain = [f"c{number}" for number in range(len(given))]
+        return cls(df.toDF(*plain), df.schema, dict(zip(given, plain, strict=True)))
+
+    def column(self, name: str) -> Column:
+        """A column by the name that it was given with."""
+        return f.col(f"`{self.names[name]}`")
+
+    def select(self, names: Iterable[str]) -> DataFrame:
+        """Some columns."""
+        return self.rows.select([self.column(name) for name in names])
+
+
+def are_plain(names: Sequence[str]) -> bool:
+    """Whether Spark tells columns with these names apart, wherever they are asked for.
+
+    >>> are_plain(["type", "time"]), are_plain(["a.b"]), are_plain(["time", "Time"])
+    (True, False, False)
+    """
+    return len({name.lower() for name in names}) == len(names) and not any(set(name) & {".", "`"} for name in names)
 
 
 def needed_columns(schema: t.StructType, recipe: Recipe) -> list[str]:
@@ -45,12 +80,13 @@ def needed_columns(schema: t.StructType, recipe: Recipe) -> list[str]:
     return [name for name in schema.names if name in needed]
 
 
-def needed_rows(schema: t.StructType, recipe: Recipe) -> Column | None:
+def needed_rows(frame: Frame, recipe: Recipe) -> Column | None:
     """Whether a row is an event of a type that is wanted, or perhaps no event; None if all rows are needed.
 
     Filters on attributes are not asked here: which of two events with the same source and id counts is decided before
     them.
     """
+    schema = frame.schema
     fields = field_columns(schema.names, recipe.columns)
     times = _times(schema, fields)
     if recipe.types is None or recipe.columns.type is not None or any(name in fields for name in _UNUSUAL):
@@ -60,20 +96,20 @@ def needed_rows(schema: t.StructType, recipe: Recipe) -> Column | None:
     kind = schema[fields["type"]].dataType
     if not isinstance(kind, (t.StringType, *_WHOLE)):
         return None
-    wanted = quoted(fields["type"]).cast("string")
+    wanted = frame.column(fields["type"]).cast("string")
     there = wanted.isin(sorted({*recipe.types, ""}))
-    return reduce(or_, [there, wanted.isNull(), *_may_be_bad(times, recipe.columns)])
+    return reduce(or_, [there, wanted.isNull(), *_may_be_bad(frame, times, recipe.columns)])
 
 
-def last_stamp(schema: t.StructType, columns: Columns) -> Column:
+def last_stamp(frame: Frame, columns: Columns) -> Column:
     """The largest ``hi`` of all rows, where `needed_rows` can be asked."""
-    fields = field_columns(schema.names, columns)
-    field = schema[fields.get("hi", fields.get("lo", fields.get("time", "")))]
+    fields = field_columns(frame.schema.names, columns)
+    field = frame.schema[fields.get("hi", fields.get("lo", fields.get("time", "")))]
     if isinstance(field.dataType, t.TimestampType):
-        instants = f.unix_micros(quoted(field.name))
+        instants = f.unix_micros(frame.column(field.name))
     else:
-        instants = _scaled_up(quoted(field.name).cast("long"), unit_of(columns.time_unit))
-    readable = ~reduce(or_, _may_be_bad([field], columns))
+        instants = _scaled_up(frame.column(field.name).cast("long"), unit_of(columns.time_unit))
+    readable = ~reduce(or_, _may_be_bad(frame, [field], columns))
     return f.max(f.when(readable, instants + f.lit(columns.clock_error)))
 
 
@@ -94,12 +130,12 @@ def _times(schema: t.StructType, fields: Mapping[str, str]) -> list[t.StructFiel
     return times if is_plain and is_alike and not {"lo", "hi", "time"} <= fields.keys() else []
 
 
-def _may_be_bad(times: Sequence[t.StructField], columns: Columns) -> Iterator[Column]:
+def _may_be_bad(frame: Frame, times: Sequence[t.StructField], columns: Columns) -> Iterator[Column]:
     """Conditions under which the stamp of a row may be none; they may hold for some that are good."""
     scale = unit_of(columns.time_unit)
     margin = columns.clock_error + SECOND
     for field in times:
-        column = quoted(field.name)
+        column = frame.column(field.name)
         yield column.isNull()
         if isinstance(field.dataType, t.TimestampType):
             yield ~f.unix_micros(column).between(f.lit(EARLIEST + margin), f.lit(LATEST - margin))
@@ -107,4 +143,4 @@ def _may_be_bad(times: Sequence[t.StructField], columns: Columns) -> Iterator[Co
             least, most = (int(end / scale) for end in (EARLIEST + margin, LATEST - margin))
             yield ~column.cast("long").between(f.lit(max(least, -(2**63))), f.lit(min(most, 2**63 - 1)))
     for one, other in pairwise(times):
-        yield quoted(one.name) > quoted(other.name)
+        yield frame.column(one.name) > frame.column(other.name)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from pyspark.sql import DataFrame
 
+from penstock.detection.arguments import check_options
 from penstock.detection.limits import Limits
 from penstock.errors import PenstockError
 from penstock.events.mapping import Columns
@@ -79,6 +80,12 @@ def detect(
     >>> detect(df, "[Open(door = $d)] ; [Close(door = $d)]").select("d").collect()  # doctest: +SKIP
     [Row(d='D1')]
     """
+    if not hasattr(df, "isStreaming"):
+        raise PenstockError(f"this is a {type(df).__name__}", hint="give a DataFrame of Spark")
+    check_options(
+        patterns=pattern, unique=unique, policy=policy, sources=sources, late=late, status=status,
+        skip_bad=skip_bad, changed=changed,
+    )  # fmt: skip
     options: Options = {
         "context": context, "restart": restart, "zone": zone, "carry": carry, "only": only, "columns": columns,
         "time_unit": time_unit, "clock_error": clock_error, "limits": limits, "incomplete": incomplete,

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.detection.composites import Composites
-from penstock.detection.detector import Detector, Names
+from penstock.detection.detector import Detector
+from penstock.detection.numbering import Names
 from penstock.detection.plan import Plan
 from penstock.engine.found import Found
 from penstock.errors import DataError, StateError
@@ -23,7 +24,7 @@ from penstock.events.table import EventTable
 from penstock.ordering.policies import BestEffort, Policy
 from penstock.ordering.stage import MOST_HELD, Late, Ordering
 from penstock.spark.beside import COMPOSITE, INCOMPLETE, changed_rows, late_rows, skipped_rows, status_rows
-from penstock.spark.groups import CALL, KEY, KEYED, check_groups
+from penstock.spark.groups import CALL, KEY, KEYED, check_groups, let_go
 from penstock.spark.packing import EVENTS, ROWS, Packer, Recipe, Rows, check_ids, packed_rows
 from penstock.spark.schema import TAGS, fitted
 from penstock.spark.split import Group
@@ -81,7 +82,7 @@ class Flow:
         """The events of one task of a micro-batch, packed."""
         packer, keys = FlowPacker(self.work.recipe, self.skips), pa.array(self.keys(), pa.string())
         for table in gathered(batches, ROWS):
-            yield _keyed(packer.pack(table), keys)
+            yield _keyed(packer.pack(self.work.recipe.named(table)), keys)
         yield _keyed(packer.finish(), keys)
 
     def pack_batch(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -155,7 +156,16 @@ class Flow:
                     f"in this checkpoint `{name}` is shared out by {', '.join(before)}, and now by {', '.join(key)}",
                     hint="definitions that use or share events are shared out together: begin anew with another one",
                 )
+        if let_go((name for name in values["keys"] if name not in _keys(group)), restarts=self.restarts):
+            self._forget(group, store)
         return Names(values["names"])
+
+    @staticmethod
+    def _forget(group: Group, store: MutableMapping[str, bytes]) -> None:
+        """Lets the pages of patterns go that are no more in a group: one that comes again begins anew."""
+        present = tuple(f"{number}/" for number, _ in group.members)
+        for name in [name for name in store if "/" in name and not name.startswith(present)]:
+            del store[name]
 
     def _close(self, group: Group, size: int, names: Names, store: MutableMapping[str, bytes]) -> None:
         values = {"buckets": size, "keys": _keys(group), "names": names.generations}

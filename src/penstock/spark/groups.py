@@ -7,7 +7,7 @@ Spark.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 
 import pyarrow as pa
 
@@ -25,7 +25,7 @@ CALL = pa.record_batch([[KEY], [-1], [_GROUPS], [b""]], schema=KEYED)
 
 
 def check_groups(groups: Sequence[Sequence[str]], store: MutableMapping[str, bytes], *, restarts: bool) -> str:
-    """Notes the definitions of each group, whose first one is its name, and says whose buckets are called for no more.
+    """Notes the definitions of each group, whose first one is its name, and says which are detected there no more.
 
     Unless ``restarts`` lets these go, that is an error.
 
@@ -40,17 +40,19 @@ def check_groups(groups: Sequence[Sequence[str]], store: MutableMapping[str, byt
     now = {names[0]: list(names) for names in groups}
     saved = store.get(_GROUPS)
     before: dict[str, list[str]] = {} if saved is None else unpack(_GROUPS, saved)
-    lost = _lost(before, now)
-    if lost and not restarts:
-        raise StateError(
-            f"this checkpoint has runs of {lost} that this query would leave behind",
-            hint="give the checkpoint of this query or a new one, or let go of these runs with changed='restart'",
-        )
+    pairs = [(first, name) for first, names in before.items() for name in names]
+    lost = let_go([name for first, name in pairs if name not in now.get(first, ())], restarts=restarts)
     if before != now:
         store[_GROUPS] = pack(_GROUPS, now)
     return f"{lost} is gone" if lost else ""
 
 
-def _lost(before: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]]) -> str:
-    """The definitions of groups that have no bucket any more."""
-    return ", ".join(f"`{name}`" for first, names in before.items() if first not in now for name in names)
+def let_go(lost: Iterable[str], *, restarts: bool) -> str:
+    """The names of definitions that are in their groups no more; an error unless ``restarts`` lets these go."""
+    told = ", ".join(f"`{name}`" for name in lost)
+    if told and not restarts:
+        raise StateError(
+            f"this checkpoint has runs of {told} that this query would leave behind",
+            hint="give the checkpoint of this query or a new one, or let go of these runs with changed='restart'",
+        )
+    return told

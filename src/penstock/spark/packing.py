@@ -24,6 +24,7 @@ from penstock.automaton.program import Program
 from penstock.engine.symbols import Membership, Piece, select
 from penstock.errors import DataError
 from penstock.events.arrow import from_arrow
+from penstock.events.convert import said
 from penstock.events.fields import shown
 from penstock.events.identity import unnumbered
 from penstock.events.mapping import Columns
@@ -67,6 +68,7 @@ class Recipe:
         attributes: The attributes of events that are read or carried; None for all.
         zone: The zone of the patterns.
         leaves_behind: Whether not all columns are read, so that ids cannot be made.
+        names: The names of the columns that are read, which may have others on Spark's side; None if they have not.
     """
 
     split: Split
@@ -76,6 +78,11 @@ class Recipe:
     attributes: frozenset[str] | None = None
     zone: str = "UTC"
     leaves_behind: bool = False
+    names: tuple[str, ...] | None = None
+
+    def named(self, rows: pa.Table) -> pa.Table:
+        """Rows as they come from Spark, with the names of their columns."""
+        return rows if self.names is None else rows.rename_columns(list(self.names))
 
     @property
     def total(self) -> int:
@@ -147,8 +154,8 @@ class Rows:
 
     def where(self, row: int) -> str:
         """The row in words."""
-        said = {name: value for name, value in self.data.slice(row, 1).to_pylist()[0].items() if value is not None}
-        return f"row {shown(said)}"
+        values = {name: said(self.data[name][row]) for name in self.data.column_names}
+        return f"row {shown({name: value for name, value in values.items() if value is not None})}"
 
     def located(self, row: int, error: DataError) -> DataError:
         """The error with the row before its message."""

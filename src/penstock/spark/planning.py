@@ -11,6 +11,7 @@ from typing import Any, Unpack, cast
 
 from penstock.algebra.pattern import BARE, Definition, Pattern
 from penstock.checks.check import parse
+from penstock.detection.arguments import check_options
 from penstock.detection.course import Course
 from penstock.detection.kinds import kinds_of
 from penstock.detection.plan import Plan, plan_of
@@ -60,6 +61,7 @@ def patterns_of(given: Patterns) -> tuple[Pattern, ...]:
 
 
 def _parsed(given: Given) -> Pattern:
+    check_options(pattern=given)
     return parse(given) if isinstance(given, str) else given
 
 
@@ -81,6 +83,7 @@ def common_options(options: TableOptions | StreamOptions, kind: type[TableOption
     for name in options:
         if name not in kind.__annotations__:
             raise TypeError(f"there is no option {name!r} here")
+    check_options(**{name: value for name, value in options.items() if name != "until"})
     common = {name: value for name, value in options.items() if name in Options.__annotations__}
     if "only" in options:
         common["only"] = tuple(options["only"])

@@ -21,7 +21,7 @@ from penstock.errors import PenstockError, StateError
 from penstock.events.arrow import from_arrow
 from penstock.ordering.policies import Policy, delay, guaranteed, parse_policy
 from penstock.ordering.stage import MOST_HELD
-from penstock.spark.columns import needed_columns, quoted
+from penstock.spark.columns import Frame, needed_columns
 from penstock.spark.failures import WorkerError, raise_ours, telling
 from penstock.spark.flow import FOUND, Flow, packed_results, unpacked_results
 from penstock.spark.groups import KEY, KEYED
@@ -154,9 +154,10 @@ def _is_detected(df: DataFrame) -> bool:
 
 def chosen_by(events: DataFrame, flow: Flow) -> tuple[DataFrame, Flow]:
     """The columns of a DataFrame that a flow needs, and the flow over these."""
-    names = needed_columns(events.schema, flow.work.recipe)
-    reading = replace(flow, work=flow.work.reading(len(names) < len(events.columns)))
-    return events.select([quoted(name) for name in names]), reading
+    frame = Frame.of(events)
+    names = needed_columns(frame.schema, flow.work.recipe)
+    reading = replace(flow, work=flow.work.reading(names, len(names) < len(events.columns)))
+    return frame.select(names), reading
 
 
 def streamed(events: DataFrame, flow: Flow, initial: DataFrame | None = None) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -65,9 +65,9 @@ class Work:
         """The same work, if what is packed does not show how far the input goes."""
         return replace(self, tells_progress=False)
 
-    def reading(self, leaves_behind: bool) -> Work:
-        """The same work over tables of which all columns are read, or not."""
-        return replace(self, recipe=replace(self.recipe, leaves_behind=leaves_behind))
+    def reading(self, names: Sequence[str], leaves_behind: bool) -> Work:
+        """The same work over tables of which columns with these names are read, which are all of them, or not."""
+        return replace(self, recipe=replace(self.recipe, names=tuple(names), leaves_behind=leaves_behind))
 
     def counting(self) -> Work:
         """The same work, if it is to be said how many events are repeated."""
@@ -91,7 +91,7 @@ class Work:
 
     def _packed(self, packer: Packer | NamePacker, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gathered(batches, ROWS):
-            yield packer.pack(table)
+            yield packer.pack(self.recipe.named(table))
         if self.tells_progress:
             yield packer.finish()
 
