@@ -73,8 +73,9 @@ MADE_INSTANCE, MADE_LO, MADE_HI, MADE_NODE, MADE_PLACE, MADE_HASH, MADE_CHAIN, M
 # Those that may be equal are in a chain. MADE_BUCKET is one more than the first row of the chain with this number.
 FIRINGS = 1 << 8
 # A composite's place is -1 − timer, less so many times how often timers had fired: one can fire twice at an instant.
-MADE_START = MADE_HASH
-# Where runs move together, the symbol from which MADE_NODE is reached forwards.
+MADE_START, MADE_TOP = MADE_HASH, MADE_CHAIN
+# Where runs move together, the symbols from which and to which parts are reached forwards; MADE_NODE is one more part,
+# unless it is the same as MADE_TOP.
 ENDED_WIDTH = 8
 ENDED_INSTANCE, ENDED_LO, ENDED_HI, ENDED_NODE, ENDED_AT, ENDED_REASON = range(6)
 QUEUE_WIDTH = 2

@@ -82,7 +82,7 @@ def make(instance, lo, hi, head, place, L, M, X):
     M[m.MADE][row + m.MADE_LO] = lo
     M[m.MADE][row + m.MADE_HI] = hi
     M[m.MADE][row + m.MADE_NODE] = head
-    M[m.MADE][row + m.MADE_START] = head
+    M[m.MADE][row + m.MADE_START] = M[m.MADE][row + m.MADE_TOP] = head
     M[m.MADE][row + m.MADE_PLACE] = place
     if not L[m.HEAD][m.DISTINCT_RUNS]:
         unites = L[m.HEAD][m.CONTEXT] == m.CUMULATIVE

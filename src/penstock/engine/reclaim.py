@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from penstock.engine import memory as m
-from penstock.engine.compiled import compiled
+from penstock.engine.compiled import compiled, inlined
 from penstock.engine.kernel import let_go
 from penstock.engine.lists import end, of_node, of_run, set_run
-from penstock.engine.pointers import layout_of, memory_of, pointer
+from penstock.engine.pointers import layout_of, memory_of, pointer, prefetch
 from penstock.engine.together import behind, is_loose, last_of
 
 BACKWARDS, FORWARDS = 1, 2
+AHEAD = 16
+"""So many composites pass while the processor fetches a matched symbol."""
 
 
 @compiled
@@ -100,10 +102,11 @@ def reclaim_nodes(together, memory):
             hold_run(run, together, held, M)
             run = of_run(run, m.NEXT, M)
     for one in range(counts[m.MADE_COUNT] - 1, -1, -1):
-        node = M[m.MADE][one * m.MADE_WIDTH + m.MADE_NODE]
-        first = M[m.MADE][one * m.MADE_WIDTH + m.MADE_START] if together else node
-        hold(first, held, M)
-        hold_forwards(first, node, held, M)
+        row = one * m.MADE_WIDTH
+        hold(M[m.MADE][row + m.MADE_NODE], held, M)
+        if together:
+            hold(M[m.MADE][row + m.MADE_START], held, M)
+            hold_forwards(M[m.MADE][row + m.MADE_START], M[m.MADE][row + m.MADE_TOP], held, M)
     for one in range(counts[m.ENDED_COUNT]):
         hold(M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE], held, M)
     kept, before = 0, counts[m.NODE_COUNT]
@@ -129,25 +132,94 @@ def reclaim_nodes(together, memory):
         row = one * m.MADE_WIDTH
         M[m.MADE][row + m.MADE_NODE] = held[M[m.MADE][row + m.MADE_NODE]] - 1
         if together:
-            M[m.MADE][row + m.MADE_START] = held[M[m.MADE][row + m.MADE_START]] - 1
+            for column in (m.MADE_START, m.MADE_TOP):
+                M[m.MADE][row + column] = held[M[m.MADE][row + column]] - 1
     for one in range(counts[m.ENDED_COUNT]):
         M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE] = held[M[m.ENDED][one * m.ENDED_WIDTH + m.ENDED_NODE]] - 1
     marks[0] = 0  # the array must live until here
 
 
 @compiled
-def columns_of(made):
-    """Composites by column: instance, times, place, the last matched symbol and where it is reached from."""
-    columns = np.empty((6, made.shape[0]), np.int64)
-    for row in range(made.shape[0]):
-        columns[0, row] = made[row, m.MADE_INSTANCE]
-        columns[1, row] = made[row, m.MADE_LO]
-        columns[2, row] = made[row, m.MADE_HI]
-        place = made[row, m.MADE_PLACE]
-        columns[3, row] = place if place >= 0 else -1 - (-1 - place) % m.FIRINGS
-        columns[4, row] = made[row, m.MADE_NODE]
-        columns[5, row] = made[row, m.MADE_START]
-    return columns
+def take_out(made, together, nodes):
+    """Composites by column: instance, times and place; and their parts, as `list_parts` gives them."""
+    count = made.shape[0]
+    columns = np.empty((4, count), np.int64)
+    offsets = np.zeros(count + 1, np.int64)
+    rows, given = pointer(made.ctypes.data), pointer(nodes.ctypes.data)
+    for one in range(count):
+        row = one * m.MADE_WIDTH
+        columns[0, one] = rows[row + m.MADE_INSTANCE]
+        columns[1, one] = rows[row + m.MADE_LO]
+        columns[2, one] = rows[row + m.MADE_HI]
+        place = rows[row + m.MADE_PLACE]
+        columns[3, one] = place if place >= 0 else -1 - (-1 - place) % m.FIRINGS
+        start, top, head = path_of(row, together, rows)
+        prefetch(given, path_of(min(one + AHEAD, count - 1) * m.MADE_WIDTH, together, rows)[0] * m.NODE_WIDTH)
+        offsets[one + 1] = offsets[one] + length_of(start, top, head, given)
+    symbols, labels = np.empty(offsets[count], np.int64), np.empty(offsets[count], np.int64)
+    into, beside = pointer(symbols.ctypes.data), pointer(labels.ctypes.data)
+    for one in range(count):
+        start, top, head = path_of(one * m.MADE_WIDTH, together, rows)
+        write_parts(start, top, head, offsets[one], offsets[one + 1], into, beside, given)
+    return columns, offsets, symbols, labels
+
+
+@compiled
+def list_parts(heads, nodes):
+    """The matched symbols of lists, in the order of matching: offsets, symbols, labels."""
+    count = len(heads)
+    offsets = np.zeros(count + 1, np.int64)
+    given = pointer(nodes.ctypes.data)
+    for one in range(count):
+        offsets[one + 1] = offsets[one] + length_of(heads[one], heads[one], heads[one], given)
+    symbols, labels = np.empty(offsets[count], np.int64), np.empty(offsets[count], np.int64)
+    into, beside = pointer(symbols.ctypes.data), pointer(labels.ctypes.data)
+    for one in range(count):
+        write_parts(heads[one], heads[one], heads[one], offsets[one], offsets[one + 1], into, beside, given)
+    return offsets, symbols, labels
+
+
+@inlined
+def path_of(row, together, rows):
+    """Where the parts of a composite are: before a start backwards, from there up to a top forwards, then a head."""
+    head = rows[row + m.MADE_NODE]
+    return rows[row + m.MADE_START] if together else head, rows[row + m.MADE_TOP] if together else head, head
+
+
+@inlined
+def length_of(start, top, head, nodes):
+    """How many parts those are."""
+    length = 0 if top == head else 1
+    node = start
+    while node != top:
+        length += 1
+        node = nodes[node * m.NODE_WIDTH + m.AFTER]
+    node = start
+    while node >= 0:
+        length += 1
+        node = nodes[node * m.NODE_WIDTH + m.PARENT]
+    return length
+
+
+@inlined
+def write_parts(start, top, head, first, last, symbols, labels, nodes):
+    """Writes them down from the first place to the last."""
+    at = last
+    if top != head:
+        at -= 1
+        symbols[at], labels[at] = nodes[head * m.NODE_WIDTH + m.SYMBOL], nodes[head * m.NODE_WIDTH + m.LABELS]
+    if start != top:
+        at = first
+        node = start
+        while node >= 0:
+            at += 1
+            node = nodes[node * m.NODE_WIDTH + m.PARENT]
+        follow(start, top, at, symbols, labels, nodes)
+    node = start
+    while node >= 0:
+        at -= 1
+        symbols[at], labels[at] = nodes[node * m.NODE_WIDTH + m.SYMBOL], nodes[node * m.NODE_WIDTH + m.LABELS]
+        node = nodes[node * m.NODE_WIDTH + m.PARENT]
 
 
 @compiled
@@ -155,48 +227,8 @@ def follow(node, last, at, symbols, labels, nodes):
     """Writes down what a group has matched after a symbol."""
     while node != last:
         node = nodes[node * m.NODE_WIDTH + m.AFTER]
-        symbols[at] = nodes[node * m.NODE_WIDTH + m.SYMBOL]
-        labels[at] = nodes[node * m.NODE_WIDTH + m.LABELS]
+        symbols[at], labels[at] = nodes[node * m.NODE_WIDTH + m.SYMBOL], nodes[node * m.NODE_WIDTH + m.LABELS]
         at += 1
-
-
-@compiled
-def list_parts(starts, heads, nodes):
-    """The matched symbols of lists, in the order of matching: offsets, symbols, labels.
-
-    What is before a list's start can be read backwards, and what is behind it, up to its head, forwards.
-    """
-    count = len(heads)
-    offsets = np.zeros(count + 1, np.int64)
-    for one in range(count):
-        length = 0
-        node = starts[one]
-        while node != heads[one]:
-            length += 1
-            node = nodes[node * m.NODE_WIDTH + m.AFTER]
-        node = starts[one]
-        while node >= 0:
-            length += 1
-            node = nodes[node * m.NODE_WIDTH + m.PARENT]
-        offsets[one + 1] = offsets[one] + length
-    symbols = np.empty(offsets[count], np.int64)
-    labels = np.empty(offsets[count], np.int64)
-    for one in range(count):
-        at = offsets[one + 1]
-        node = starts[one]
-        if node != heads[one]:
-            at = offsets[one]
-            while node >= 0:
-                at += 1
-                node = nodes[node * m.NODE_WIDTH + m.PARENT]
-            follow(starts[one], heads[one], at, symbols, labels, nodes)
-            node = starts[one]
-        while node >= 0:
-            at -= 1
-            symbols[at] = nodes[node * m.NODE_WIDTH + m.SYMBOL]
-            labels[at] = nodes[node * m.NODE_WIDTH + m.LABELS]
-            node = nodes[node * m.NODE_WIDTH + m.PARENT]
-    return offsets, symbols, labels
 
 
 @compiled

@@ -370,9 +370,8 @@ class Runner:
         rows = memory.rows(m.MADE, m.MADE_WIDTH, last)
         taken = rows[first:]
         selected = memory.rows(m.SELECTED, 2 * selects, last)[first:].reshape(last - first, selects, 2)
-        instance, lo, hi, place, head, start = reclaim.columns_of(taken)
-        start = start if self.is_together else head
-        offsets, symbols, labels = reclaim.list_parts(start, head, memory.arrays[m.NODES])
+        columns, offsets, symbols, labels = reclaim.take_out(taken, self.is_together, memory.arrays[m.NODES])
+        instance, lo, hi, place = columns
         made = Made(
             instance, lo, hi, place, offsets, symbols, labels, selected[:, :, 0].copy(), selected[:, :, 1].copy()
         )
@@ -393,7 +392,7 @@ class Runner:
         memory = self.memory
         counts = memory.counts
         heads = memory.rows(m.MADE, m.MADE_WIDTH, memory.live(m.MADE_COUNT))[:, m.MADE_NODE].copy()
-        parts = len(reclaim.list_parts(heads, heads, memory.arrays[m.NODES])[1])
+        parts = len(reclaim.list_parts(heads, memory.arrays[m.NODES])[1])
         if counts[m.NODE_COUNT] + parts >= counts[m.NODE_ROOM]:
             memory.grow_nodes(2 * (int(counts[m.NODE_COUNT]) + parts))
         self._bring_together()
@@ -432,7 +431,7 @@ class Runner:
         memory = self.memory
         rows = memory.rows(m.ENDED, m.ENDED_WIDTH, memory.live(m.ENDED_COUNT))
         heads = rows[:, m.ENDED_NODE].copy()
-        offsets, symbols, labels = reclaim.list_parts(heads, heads, memory.arrays[m.NODES])
+        offsets, symbols, labels = reclaim.list_parts(heads, memory.arrays[m.NODES])
         columns = (m.ENDED_INSTANCE, m.ENDED_LO, m.ENDED_HI, m.ENDED_AT, m.ENDED_REASON)
         memory.counts[m.ENDED_COUNT] = 0
         instance, lo, hi, at, reason = (rows[:, column].copy() for column in columns)

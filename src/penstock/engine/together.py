@@ -170,8 +170,8 @@ def join(before, leader, following, M):
 
 
 @inlined
-def make_one(instance, run, hi, node, place, M):
-    """A composite of a run whose group has matched up to a symbol."""
+def make_one(instance, run, top, hi, node, place, M):
+    """A composite of a run which has matched up to ``top``, with ``node`` after that if it is another symbol."""
     made = M[m.COUNTS][m.MADE_COUNT]
     M[m.COUNTS][m.MADE_COUNT] = made + 1
     row = made * m.MADE_WIDTH
@@ -180,18 +180,41 @@ def make_one(instance, run, hi, node, place, M):
     M[m.MADE][row + m.MADE_HI] = hi
     M[m.MADE][row + m.MADE_NODE] = node
     M[m.MADE][row + m.MADE_START] = of_run(run, m.HEAD_NODE, M)
+    M[m.MADE][row + m.MADE_TOP] = top
     M[m.MADE][row + m.MADE_PLACE] = place
 
 
 @inlined
 def make_all(leader, hi, node, instance, place, M):
-    """A composite of each run of a group."""
+    """A composite of each run of a group, all of which have matched a symbol."""
     last = last_of(leader, M)
     run = leader
     while run != last:
-        make_one(instance, run, hi, node, place, M)
+        make_one(instance, run, node, hi, node, place, M)
         run = behind(run, leader, last, M)
-    make_one(instance, last, hi, node, place, M)
+    make_one(instance, last, node, hi, node, place, M)
+
+
+@inlined
+def complete(leader, before, following, hi, node, instance, place, M):
+    """A group is over with a composite of each of its runs, whose last symbol none of them keeps."""
+    last, is_tied, top = last_of(leader, M), not is_loose(leader, M), of_run(leader, m.TOP, M)
+    put_behind(before, following, instance, M)
+    free, run, count = M[m.COUNTS][m.FREE], leader, 0
+    while True:
+        next_one = behind(run, leader, last, M)
+        make_one(instance, run, top if is_tied else of_run(run, m.HEAD_NODE, M), hi, node, place, M)
+        set_run(run, m.NEXT, free, M)
+        free = run
+        count += 1
+        if run == last:
+            break
+        run = next_one
+    M[m.COUNTS][m.FREE] = free
+    M[m.COUNTS][m.FREE_RUNS] += count
+    M[m.COUNTS][m.LIVE] -= count
+    M[m.COUNTS][m.GONE_ON] += count
+    M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] -= count
 
 
 @inlined
@@ -227,6 +250,12 @@ def go(leader, option, before, joins, following, lo, hi, symbol, instance, place
     if lo < of_run(last_of(leader, M), m.LO, M):
         begin_earlier(leader, lo, M)
     ends, target = L[m.OPTIONS][option + m.OPTION_ENDS], L[m.OPTIONS][option + m.OPTION_TARGET]
+    if target < 0:
+        if ends:
+            complete(leader, before, following, hi, grow(symbol, option, -1, L, M), instance, place, M)
+        else:
+            end_all(leader, before, following, m.FAILED, instance, M)
+        return -1
     joins = joins and of_run(last_of(before, M), m.LO, M) <= of_run(leader, m.LO, M)
     if joins:
         if of_run(before, m.LAST_OF_GROUP, M) == m.NONE:
@@ -242,9 +271,6 @@ def go(leader, option, before, joins, following, lo, hi, symbol, instance, place
         set_run(leader, m.TOP, node, M)
     if ends:
         make_all(leader, hi, node, instance, place, M)
-    if target < 0:
-        end_all(leader, before, following, m.GONE_ON if ends else m.FAILED, instance, M)
-        return -1
     if joins:
         join(before, leader, following, M)
         return before
@@ -313,9 +339,10 @@ def wait(before, option, instance, lo, hi, symbol, place, L, M):
     target = L[m.OPTIONS][option + m.OPTION_TARGET]
     ends = L[m.OPTIONS][option + m.OPTION_ENDS]
     set_run(run, m.LO, lo, M)
-    set_run(run, m.HEAD_NODE, grow(symbol, option, -1, L, M), M)
+    node = grow(symbol, option, -1, L, M)
+    set_run(run, m.HEAD_NODE, node, M)
     if ends:
-        make_one(instance, run, hi, of_run(run, m.HEAD_NODE, M), place, M)
+        make_one(instance, run, node, hi, node, place, M)
     if target < 0:
         return
     take_row(M)
