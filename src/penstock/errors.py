@@ -103,3 +103,16 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """
     close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
     return close[0] if close else None
+
+
+_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
+_PICTURES |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+
+
+def visible(text: str) -> str:
+    """The same text for a terminal: what would steer it stands there as a sign, as wide as before.
+
+    >>> visible("D1\\x1b[2J")
+    'D1␛[2J'
+    """
+    return text.translate(_PICTURES)

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from penstock.errors import DataError, ParseError, PatternError, PenstockError
+from penstock.errors import DataError, ParseError, PatternError, PenstockError, visible
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -60,11 +60,11 @@ def complain(error: PenstockError) -> None:
 
 def note(text: str) -> None:
     """Say on standard error something that is worth knowing."""
-    Console(stderr=True).print(Text.assemble(("note: ", "bold cyan"), text), soft_wrap=True, highlight=False)
+    Console(stderr=True).print(Text.assemble(("note: ", "bold cyan"), visible(text)), soft_wrap=True, highlight=False)
 
 
 def _styled(error: PenstockError) -> Text:
-    text = Text.assemble(("error: ", "bold red"), str(error))
+    text = Text.assemble(("error: ", "bold red"), visible(str(error)))
     if error.excerpt:
         text.highlight_regex(r"(?m)^ *\t*\^+$", "bold red")
     text.highlight_regex(r"(?m)^hint:", "bold green")

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from html import escape
 
 from penstock.detection.values import json_text, json_value
+from penstock.errors import visible
 from penstock.events.event import Event, Value
 from penstock.events.times import datetime_of
 
@@ -41,7 +42,8 @@ def lines_of(composites: Iterable[Event], zone: tzinfo = UTC) -> Iterator[Line]:
         lo, hi = (datetime_of(at).astimezone(zone) for at in (event.lo, event.hi))
         time = _clock(lo, lo) + (f" – {_clock(hi, lo)}" if hi != lo else "")
         words = [f"{name}={_value(value)}" for name, value in event.attributes.items()]
-        yield Line(str(lo.date()), time, event.type, " ".join(words), " ".join(_parts(event, lo, zone)))
+        parts = " ".join(_parts(event, lo, zone))
+        yield Line(str(lo.date()), time, visible(event.type), visible(" ".join(words)), visible(parts))
 
 
 def _value(value: Value) -> str:

@@ -81,7 +81,7 @@ def _silently(doing: str) -> None:
 
 def _in_batches(paths: Paths, plan: Plan, columns: Columns, until: int | None, rows: int) -> FoundInFiles | None:
     """The same in batches; None if this cannot be done, or if there is an error to be reported."""
-    batches = read_batches(paths, columns, wanted_types=plan.types, wanted_attributes=plan.attributes, rows=rows)
+    batches = read_batches(paths, columns, relevant=plan.relevant, wanted_attributes=plan.attributes, rows=rows)
     if not batches.holds or batches.blank is None:
         return None
     try:

@@ -7,14 +7,13 @@ there is an error to be reported, reading in batches ends and says so, and the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from penstock.errors import DataError
 from penstock.events.csvpieces import CsvPieces, UnusualError
@@ -28,17 +27,15 @@ from penstock.events.table import EventTable, concat
 
 ROWS = 1 << 18
 """Rows that are read together: enough for columns to pay, few enough for the memory that they take."""
-
-
-_FEW = 4
-"""As many types are faster compared than looked up."""
+Relevant = Callable[[EventTable], EventTable]
+"""The events of some types."""
 
 
 def read_batches(
     paths: Sequence[str | PathLike[str]],
     columns: Columns | None = None,
     *,
-    wanted_types: frozenset[str] | None = None,
+    relevant: Relevant | None = None,
     wanted_attributes: frozenset[str] | None = None,
     rows: int = ROWS,
 ) -> EventBatches:
@@ -50,7 +47,7 @@ def read_batches(
     Args:
         paths: Files and folders, as for `penstock.events.files.read_events`.
         columns: Which columns give which fields.
-        wanted_types: The types of events that the batches have; None for all.
+        relevant: Takes out of a table the events that the batches have, by their types; None for all.
         wanted_attributes: The attributes that their events have; None for all.
         rows: About how many rows are read together.
 
@@ -58,11 +55,11 @@ def read_batches(
     >>> [len(table) for table in batches], batches.holds
     ([], True)
     """
-    return EventBatches(event_files(paths), columns or Columns(), wanted_types, wanted_attributes, rows)
+    return EventBatches(event_files(paths), columns or Columns(), relevant or _all, wanted_attributes, rows)
 
 
 class EventBatches:
-    """The batches of some files, to be iterated over once: all events of the wanted types in the weak order.
+    """The batches of some files, to be iterated over once: all relevant events in the weak order.
 
     Only when all have been taken does ``holds`` say whether they are what whole reading gives, without repeated events
     and without errors. Until then it says whether this may still be so; when it is not, the iteration ends early. What
@@ -73,11 +70,11 @@ class EventBatches:
         self,
         files: Sequence[Path],
         columns: Columns,
-        types: frozenset[str] | None,
+        relevant: Relevant,
         attributes: frozenset[str] | None,
         rows: int,
     ) -> None:
-        self._types, self._attributes = types, attributes
+        self._relevant, self._attributes = relevant, attributes
         self._names = Names()
         self.holds = True
         self.rows = 0
@@ -131,10 +128,11 @@ class EventBatches:
             self.last = last if self.last is None else max(last, self.last)
         self.rows += len(table)
         if has_ids:
+            table = self._relevant(_with_attributes(table, self._attributes))
             self._take_names(table)
-            return _of_types(_with_attributes(table, self._attributes), self._types)
+            return table
         # an id that is made of what an event says is not that of an event of another type
-        table = with_ids(_of_types(table, self._types))
+        table = with_ids(self._relevant(table))
         self._take_names(table)
         return _with_attributes(table, self._attributes)
 
@@ -170,21 +168,9 @@ def _are_alike(pieces: Sequence[ParquetPieces | CsvPieces]) -> bool:
     return all(kind == kinds[0] for kind in kinds) and not any(each.has_parts for each in pieces)
 
 
-def _of_types(table: EventTable, types: frozenset[str] | None) -> EventTable:
-    """The events of these types."""
-    if types is None:
-        return table
-    column = table.field("type")
-    is_wanted = np.asarray(pc.is_in(column.dictionary, pa.array(sorted(types), pa.string())))
-    indices = np.asarray(column.indices)
-    if len(wanted := np.flatnonzero(is_wanted)) <= _FEW:
-        mask = np.zeros(len(table), bool)
-        for number in wanted.tolist():
-            mask |= indices == number
-    else:
-        mask = is_wanted[indices]
-    rows = np.flatnonzero(mask)
-    return table if len(rows) == len(table) else table.take(rows)
+def _all(table: EventTable) -> EventTable:
+    """All events matter."""
+    return table
 
 
 def _with_attributes(table: EventTable, names: frozenset[str] | None) -> EventTable:
