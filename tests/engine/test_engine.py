@@ -142,7 +142,7 @@ def test_more_runs_than_there_is_memory_for_are_an_error(monkeypatch: pytest.Mon
         detector.feed(events)
 
 
-def test_where_a_match_may_begin_may_not_depend_on_a_parameter() -> None:
-    with pytest.raises(ps.PatternError, match=r"depends on `\$k` whether a match may begin") as error:
-        ps.parse("(x: [A(k = $k)]* where count(x) > $k) [B(k = $k)]")
+def test_a_parallel_may_not_begin_a_match_as_a_parameter_decides() -> None:
+    with pytest.raises(ps.PatternError, match=r"depends on `\$k` whether a match may begin with the `\|\|`") as error:
+        ps.parse("(x: [A(k = $k)]* where count(x) > $k) ([B(k = $k)] || [C(k = $k)])")
     assert error.value.hint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from penstock.algebra import conditions as c
@@ -11,8 +12,8 @@ from penstock.algebra.names import evaluation_order, without_lets
 from penstock.algebra.node import walk, walk_inside_first
 from penstock.algebra.pattern import Definition, Pattern
 from penstock.automaton.follow import Follow, TooManyAlternatives
-from penstock.automaton.program import Alternative, Limit, Position, Program, Timer
-from penstock.automaton.starting import Undecided, starting
+from penstock.automaton.program import Limit, Option, Position, Program, Timer
+from penstock.automaton.starting import starting
 from penstock.automaton.syntax import MAX_POSITIONS, Occurrence, occurrences, too_large
 
 
@@ -63,7 +64,7 @@ class _Compiler:
             raise too_large(pattern, body)
         self.numbers = {id(one): number for number, one in enumerate(self.atoms)}
         self.sets, self.labels, self.conditions, self.limits = Index(), Index(), Index(), Index()
-        self.sides = Index()
+        self.sides, self.bound_ones = Index(), Index()
         for one in self.atoms:
             if isinstance(one.expression, x.Parallel):
                 self.sides.number(one.expression, id(one.expression))
@@ -82,17 +83,21 @@ class _Compiler:
             lambda one: self.limits.number(one, id(one)),
             lambda where: self.conditions.number(where.condition, id(where.condition)),
         )
-        start = self.starting(follow.first(self.occurrences[0]))
-        after = tuple(tuple(follow.after(one)) for one in self.atoms)
-        positions = tuple(self.position(one) for one in self.atoms)
+        first = [*follow.first(self.occurrences[0])]
+        start = starting(first, self.conditions.members, self.bound)
+        after = [tuple(follow.after(one)) for one in self.atoms]
+        positions = [self.position(one) for one in self.atoms]
+        for number, condition in self.bound_ones.members:
+            positions.append(self.bound_position(positions[number], condition))
+            after.append(after[number])
         selects = (node for node in walk(self.body) if isinstance(node, x.Select))
         return Program(
             name=self.name,
             parameters=parameters(self.body),
             sets=tuple(self.sets.members),
-            positions=positions,
+            positions=tuple(positions),
             start=start,
-            follow=after,
+            follow=tuple(after),
             timers=tuple(self.timer(one.expression) for one in self.timings),
             limits=tuple(Limit(one.expression.microseconds) for one in self.limits.members),
             labels=tuple(self.labels.members),
@@ -101,17 +106,28 @@ class _Compiler:
             sides=self.side_programs,
         )
 
-    def starting(self, alternatives: Iterable[Alternative]) -> tuple[Alternative, ...]:
-        """What the body starts with, as its conditions say where nothing has been matched."""
-        try:
-            return starting(alternatives, self.conditions.members)
-        except Undecided as undecided:
-            name = undecided.parameter.name
+    def bound(self, option: Option, condition: c.Condition) -> Option:
+        """An option of the start that is there only where a condition holds when nothing has been matched.
+
+        It waits at a position of its own, whose events must meet the condition too.
+        """
+        if isinstance(self.atoms[option.position].expression, x.Parallel):
+            parameter = next(node for node in walk(condition) if isinstance(node, c.Parameter))
             raise self.pattern.error(
-                f"it depends on `${name}` whether a match may begin behind this part",
-                undecided.parameter,
+                f"it depends on `${parameter.name}` whether a match may begin with the `||` behind this part",
+                parameter,
                 "where a part may match nothing, compare its counts with numbers, or write both cases with `|`",
-            ) from None
+            )
+        key = (option.position, condition)
+        return replace(option, position=len(self.atoms) + self.bound_ones.number(key))
+
+    def bound_position(self, position: Position, condition: c.Condition) -> Position:
+        """The same position for events that meet a condition."""
+        label, written = (
+            tuple(self.sets.number(_where(self.sets.members[number], condition)) for number in numbers)
+            for numbers in (position.label, position.written)
+        )
+        return replace(position, label=label, written=written)
 
     def timer(self, timing: x.Expression) -> Timer:
         """A timing's timer."""
@@ -158,6 +174,11 @@ class _Compiler:
         in_label = any(one.type == timing.timer for one in atom.label)
         in_domain = any(one.type == timing.timer for one in atom.domain)
         return in_domain and not in_label if atom.negated else in_label
+
+
+def _where(one: x.DescribableSet, condition: c.Condition) -> x.DescribableSet:
+    """The events of a set that meet a condition."""
+    return replace(one, filter=condition if one.filter is None else c.And((one.filter, condition)))
 
 
 def parameters(body: x.Expression) -> tuple[str, ...]:

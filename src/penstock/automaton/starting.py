@@ -2,55 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from penstock.algebra import conditions as c
 from penstock.algebra.node import walk
-from penstock.automaton.program import Alternative
+from penstock.automaton.program import Alternative, Option
 
 _NULL = c.Attribute("")
 """A value that is absent: no attribute has this name."""
 _COUNTED = ("count", "distinct")
 
 
-class Undecided(Exception):  # noqa: N818
-    """Whether a condition holds before anything is matched depends on a parameter."""
-
-    def __init__(self, parameter: c.Parameter) -> None:
-        super().__init__(parameter.name)
-        self.parameter = parameter
+Bound = Callable[[Option, c.Condition], Option]
+"""Makes an option that is there only in instances whose parameters meet a condition."""
 
 
-def starting(alternatives: Iterable[Alternative], conditions: Sequence[c.Condition]) -> tuple[Alternative, ...]:
-    """The alternatives of a start, with those options whose guards hold, and without guards."""
+def starting(
+    alternatives: Iterable[Alternative], conditions: Sequence[c.Condition], bound: Bound
+) -> tuple[Alternative, ...]:
+    """The alternatives of a start, with those options whose guards hold, and without guards.
+
+    Where it depends on parameters whether a guard holds, the option is ``bound`` to instances where it does.
+    """
     found: dict[Alternative, None] = {}
     for one in alternatives:
-        true = {guard for guard in _guards(one) if holds_at_start(conditions[guard])}
-        options = dict.fromkeys(replace(option, guards=()) for option in one.options if {*option.guards} <= true)
-        end = () if one.end is not None and {*one.end} <= true else None
+        options: dict[Option, None] = {}
+        for option, left in _left(one.options, conditions):
+            options[bound(option, left) if left is not None else option] = None
+        ends = one.end is not None and all(at_start(conditions[guard]) is True for guard in one.end)
         if options:
-            found[Alternative(tuple(options), end)] = None
+            found[Alternative(tuple(options), () if ends else None)] = None
     return tuple(found)
 
 
-def _guards(alternative: Alternative) -> set[int]:
-    return {*(alternative.end or ()), *(guard for option in alternative.options for guard in option.guards)}
+def _left(options: Sequence[Option], conditions: Sequence[c.Condition]) -> Iterator[tuple[Option, c.Condition | None]]:
+    """The options whose guards may hold, with what is left to be asked; none that is surely there as well."""
+    known = [(replace(one, guards=()), [at_start(conditions[guard]) for guard in one.guards]) for one in options]
+    sure = {option for option, truths in known if all(truth is True for truth in truths)}
+    for option, truths in known:
+        asked = tuple(dict.fromkeys(truth for truth in truths if isinstance(truth, c.Condition)))
+        if False not in truths and not (asked and option in sure):
+            yield option, c.And(asked) if asked else None
 
 
-def holds_at_start(condition: c.Condition) -> bool:
-    """Whether a condition over labels holds where nothing has been matched.
+def at_start(condition: c.Condition) -> c.Condition | bool:
+    """Whether a condition over labels holds where nothing has been matched; the condition if parameters decide.
 
     >>> from penstock.algebra.conditions import Aggregate, Comparison, Literal
     >>> count = Aggregate("count", "x", None)
-    >>> [holds_at_start(Comparison("=", count, Literal(number))) for number in (0, 1)]
+    >>> [at_start(Comparison("=", count, Literal(number))) for number in (0, 1)]
     [True, False]
     """
     known = _known(condition)
-    for node in walk(known):
-        if isinstance(node, c.Parameter):
-            raise Undecided(node)
+    if any(isinstance(node, c.Parameter) for node in walk(known)):
+        return condition
     return _is_true(known)
 
 

@@ -14,7 +14,7 @@ from math import inf
 from typing import Any, Literal, get_args
 
 from penstock.algebra import expressions as x
-from penstock.algebra.conditions import bindings
+from penstock.algebra.conditions import Parameter, bindings
 from penstock.algebra.names import evaluation_order, without_lets
 from penstock.algebra.node import walk, walk_inside_first
 from penstock.algebra.pattern import BARE, Definition, Pattern
@@ -225,7 +225,8 @@ class Meaning:
                     whole = joined(whole, self.first(child, known))
                 return whole
             case x.Where(condition=condition):
-                holds = evaluate(condition, known) is True
+                is_open = not known.parameters and any(isinstance(node, Parameter) for node in walk(condition))
+                holds = is_open or evaluate(condition, known) is True  # open: in some instance it may hold
                 return [(options, empty and holds) for options, empty in self.first(tree.children[0], known)]
             case x.Within():
                 inner = self.first(tree.children[0], known)
