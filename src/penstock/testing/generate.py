@@ -266,7 +266,7 @@ def _counted(pick: Pick, around: Around, depth: int) -> x.Expression:
     label = around.fresh("x")
     body = x.Labelled(label, x.Repetition(_atom(pick, replace(around, repeated=True), depth), 0, pick((None, 1, 2))))
     around.known[label] = False
-    numbers: list[c.Condition] = [c.Literal(number) for number in range(3)]
+    numbers: list[c.Value] = [c.Literal(number) for number in range(3)]
     number = pick(numbers + [c.Parameter("k")] * around.parameter)
     return x.Where(body, c.Comparison(pick(COMPARISONS), c.Aggregate("count", label, None), number))
 
