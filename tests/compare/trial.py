@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from penstock.algebra.pattern import Pattern
-from penstock.errors import PatternError
+from penstock.errors import PatternError, StateError
 from penstock.events.event import Event
 from penstock.events.found import Composite
 from penstock.testing.generate import FEW, SECOND, Pick, choices, meaningful_pattern, plain_pattern, trace
@@ -87,7 +87,7 @@ def compared(trial: Trial) -> tuple[Difference | None, Outcome | None]:
     try:
         found = engine_outcome(trial)
         silent = engine_outcome(trial, reports=False)
-    except (PatternError, MemoryError):
+    except (PatternError, StateError, MemoryError):
         return None, None
     except Exception:
         return Difference((), (CRASH, *traceback.format_exc().splitlines()[-3:])), None

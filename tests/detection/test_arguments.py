@@ -69,3 +69,11 @@ def test_a_datetime_beyond_the_calendar_in_utc_is_an_error(last: datetime, hours
     time = last.replace(tzinfo=timezone(timedelta(hours=hours)))
     with pytest.raises(ps.DataError, match="outside the years 1 to 9999"):
         ps.detect([{"type": "A", "time": time}], "[A]")
+
+
+@pytest.mark.parametrize("source", [5, None, ["s"]])
+def test_a_source_has_a_name(source: Any) -> None:
+    detector = ps.Detector("[A]", sources=["s"])
+    for tell in (lambda: detector.heartbeat(source, at=7), lambda: detector.leave(source)):
+        with pytest.raises(ps.PenstockError, match="`source` is"):
+            tell()

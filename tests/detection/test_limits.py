@@ -54,3 +54,22 @@ def test_runs_without_a_time_bound_are_dropped_when_they_are_old() -> None:
 def test_more_runs_in_all_than_may_be_are_an_error() -> None:
     with pytest.raises(ps.StateError, match="more than 2 runs of `composite` wait at once"):
         ps.detect(events("AAAB"), "[A] ; [B]", limits=ps.Limits(runs=2))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_as_many_runs_may_wait_as_the_limit_says(size: int) -> None:
+    detector = ps.Detector("[A] ; [B]", limits=ps.Limits(runs=2))
+    detector.feed(events("AA"))
+    detector = ps.Detector("[A] ; [B]", limits=ps.Limits(runs=2))
+    *before, last = [events("AAA")[start : start + size] for start in range(0, 3, size)]
+    for some in before:
+        detector.feed(some)
+    with pytest.raises(ps.StateError, match="more than 2 runs of `composite` wait at once"):
+        detector.feed(last)
+
+
+@pytest.mark.parametrize("pattern", ["[A(id = $k)] ; [B(id = $k)] within 2 us", "x: [A] ; [B(lo > x.lo)] within 2 us"])
+@pytest.mark.parametrize("incomplete", [False, True])
+def test_runs_whose_time_is_up_do_not_count(pattern: str, incomplete: bool) -> None:
+    many = [{"type": "A", "id": str(at), "time": 10 * at} for at in range(500)]
+    ps.detect(many, pattern, limits=ps.Limits(runs=1), incomplete=incomplete)

@@ -146,3 +146,34 @@ def test_a_parallel_may_not_begin_a_match_as_a_parameter_decides() -> None:
     with pytest.raises(ps.PatternError, match=r"depends on `\$k` whether a match may begin with the `\|\|`") as error:
         ps.parse("(x: [A(k = $k)]* where count(x) > $k) ([B(k = $k)] || [C(k = $k)])")
     assert error.value.hint
+
+
+@pytest.mark.parametrize(("operator", "found"), [("=", 0), ("<>", 1), ("<", 1), (">=", 0)])
+def test_numbers_are_compared_by_value_where_floats_are_far_apart(operator: str, found: int) -> None:
+    events = [
+        {"type": "A", "id": "1", "time": 1, "data": {"k": 2**53 + 1}},
+        {"type": "B", "id": "2", "time": 2, "data": {"j": 2.0**53}},
+    ]
+    assert len(ps.detect(events, f"[A(k = $k)] ; [B(j {operator} $k)]")) == found
+    assert len(ps.detect(events, f"x: [A] ; [B(j {operator} x.k)]")) == found
+    turned = {"=": "=", "<>": "<>", "<": ">", ">=": "<="}[operator]
+    assert len(ps.detect(events, f"x: [A] ; [B(x.k {turned} j)]")) == found
+
+
+@pytest.mark.parametrize("real", [2.0**63, -(2.0**63), 1e300, -1e300, 0.5, -0.5])
+def test_every_float_can_be_compared_with_whole_numbers(real: float) -> None:
+    numbers = (-(2**63), -1, 0, 1, 2**63 - 1)
+    for number in numbers:
+        events = [
+            {"type": "A", "id": "1", "time": 1, "data": {"k": number}},
+            {"type": "B", "id": "2", "time": 2, "data": {"j": real}},
+        ]
+        assert len(ps.detect(events, "x: [A] ; [B(j < x.k)]")) == (real < number)
+        assert len(ps.detect(events, "x: [A] ; [B(j > x.k)]")) == (real > number)
+
+
+def test_an_event_that_may_lead_to_too_many_runs_is_an_error() -> None:
+    events = [{"type": "A", "id": str(at), "time": at} for at in range(1, 9)]
+    sides = " || ".join(["[M]+"] * 4)
+    with pytest.raises(ps.StateError, match="no memory for"):
+        ps.detect(events, f"M := [A]+\n({sides}) ; [M]*")

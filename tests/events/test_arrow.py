@@ -2,6 +2,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -21,6 +22,11 @@ MICROSECONDS = 1_772_359_200_000_000
 def stamp(time, **options):
     event = from_arrow(pa.table({"type": ["A"], "time": time}), **options).record(0)
     return event.lo, event.hi
+
+
+VIEWS = {
+    name: pa.array(some, pa.string_view()) for name, some in {"type": ["A", "B"], "source": ["s"], "v": ["x"]}.items()
+}
 
 
 class Capsule:
@@ -47,6 +53,21 @@ def test_anything_arrow_is_read(wrap):
     table = from_arrow(wrap(pa.table({"type": ["A"], "time": [5], "v": [1]})))
     assert table.record(0).attributes == {"v": 1}
     assert table.fixed
+
+
+@pytest.mark.parametrize("name", ["type", "source", "v"])
+def test_names_that_are_views_are_read(name):
+    columns = {"type": ["A", "B"], "source": ["s", None], "v": ["x", None], "time": [5, 6]}
+    coded = pa.DictionaryArray.from_arrays(pa.array(columns[name]).dictionary_encode().indices, VIEWS[name])
+    table = from_arrow(pa.table(columns | {name: coded}))
+    assert [event.attributes.get("v") for event in table.to_events()] == ["x", None]
+    assert [(event.type, event.source) for event in table.to_events()] == [("A", "s"), ("B", "")]
+
+
+def test_a_column_of_objects_has_values_of_one_kind():
+    with pytest.raises(DataError, match="DataFrame has no columns of one kind each") as error:
+        from_arrow(pd.DataFrame({"type": ["A", "A"], "time": [1, 2], "v": [1, "x"]}))
+    assert error.value.hint
 
 
 @pytest.mark.parametrize(

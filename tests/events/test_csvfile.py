@@ -83,3 +83,11 @@ def test_what_the_first_rows_do_not_suggest_is_unusual(tmp_path, rows):
     path.write_bytes(f"type,time,v\n{rows}\n".encode())
     with mock.patch.object(csvpieces, "_SAMPLE", 4), pytest.raises((UnusualError, DataError, ValueError)):
         list(CsvPieces(path, Columns(), None, None))
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_a_header_alone_has_no_events(tmp_path, end):
+    path = tmp_path / "events.csv"
+    path.write_text(f"type,time,v{end}")
+    table, _ = read_csv(path, Columns())
+    assert (len(table), table.attributes.column_names) == (0, ["v"])

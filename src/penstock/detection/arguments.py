@@ -83,6 +83,7 @@ _OPTIONS: dict[str, tuple[Check, str]] = {
         _is(str, BestEffort, Delay, Guaranteed, Probabilistic, _NONE),
         "a policy, such as penstock.guaranteed() or 'delay(5 s)'",
     ),
+    "source": (_is(str), "the name of a source"),
     "sources": (_are_names, "a list of the names of sources"),
     "clock": (callable, "a function that tells the time in microseconds"),
     "buckets": (lambda value: value is None or _is_count(1)(value), "a whole number, at least 1"),

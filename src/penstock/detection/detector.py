@@ -240,6 +240,7 @@ class Detector:
 
     def heartbeat(self, source: str, at: int | str | datetime, *, arrival: int | None = None) -> Composites:
         """A source promises that its later events end after ``at``."""
+        check_options(source=source)
         return self._consume(self._ordering.heartbeat(source, self._moment(at), self._at(arrival)))
 
     def _moment(self, at: int | str | datetime) -> int:
@@ -247,6 +248,7 @@ class Detector:
 
     def leave(self, source: str, *, arrival: int | None = None) -> Composites:
         """Nothing more comes from a source."""
+        check_options(source=source)
         return self._consume(self._ordering.leave(source, self._at(arrival)))
 
     def wait(self, *, arrival: int | None = None) -> Composites:

@@ -285,10 +285,10 @@ def consume(until, first_instance, instances, widest, count, L, M, P, F, X):
         now = P[at * m.PLACE_WIDTH + m.INSTANT] if at < count else until
         if counts[m.RESUME] < 0 and not fire_before(False, now, widest, L, M, X):
             return GROW
-        if at >= count:
-            return DONE
         if counts[m.LIVE] > L[m.HEAD][m.MOST_LIVE]:
             return FULL
+        if at >= count:
+            return DONE
         look_ahead(at, count, L[m.HEAD][m.CLOCKED], M, P)
         if offer(at, now, first_instance, instances, widest, count, L, M, P, F, X) == GROW:
             return GROW
@@ -346,7 +346,9 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
                 settle(instance, now, L, M)
         at += 1
     counts[m.CURSOR] = at
-    return DONE if fire_before(True, until, widest, L, M, X) else GROW
+    if not fire_before(True, until, widest, L, M, X):
+        return GROW
+    return FULL if counts[m.LIVE] > most else DONE
 
 
 @compiled

@@ -27,6 +27,8 @@ TIDY = 1 << 15
 """For so many matched symbols and runs it is not asked which are still needed."""
 MADE = 1 << 17
 """Up to so many places there is room for a composite of every fourth."""
+AT_ONCE = 1 << 24
+"""One event may lead to so many runs, or to some for each that waits."""
 
 
 @dataclass(frozen=True)
@@ -288,14 +290,20 @@ class Runner:
                 except MemoryError:
                     raise self._too_large() from None
             elif outcome == kernel.FULL:
-                most = int(self.layout[m.HEAD][m.MOST_LIVE]) + self.elsewhere
-                raise StateError(
-                    f"more than {most:,} runs of `{self.program.name}` wait at once",
-                    hint="give the pattern a time bound with `within`, or raise the limit",
-                )
+                self._let_late_go()
             else:
                 made.append(self._taken(known, present))
                 return _joined(made)
+
+    def _let_late_go(self) -> None:
+        """Ends runs whose time is up, which count as long as nothing asks for them; too many others are an error."""
+        self.tidy(self.memory.live(m.NOW))
+        most = int(self.layout[m.HEAD][m.MOST_LIVE])
+        if self.memory.live(m.LIVE) > most:
+            raise StateError(
+                f"more than {most + self.elsewhere:,} runs of `{self.program.name}` wait at once",
+                hint="give the pattern a time bound with `within`, or raise the limit",
+            )
 
     def _too_large(self) -> StateError:
         return StateError(
@@ -311,6 +319,8 @@ class Runner:
         """
         memory = self.memory
         runs, nodes = memory.live(m.NEED_RUNS), memory.live(m.NEED_NODES)
+        if runs > max(AT_ONCE, AT_ONCE // MADE * memory.live(m.LIVE)):
+            raise self._too_large()
         short = self._is_short(runs, nodes)
         enough = 2 * self.tidied + TIDY + memory.live(m.KNOWN) // 2  # all instances are looked at, too
         if short and memory.live(m.NODE_COUNT) + memory.live(m.LIVE) > enough:

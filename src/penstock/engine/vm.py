@@ -13,6 +13,8 @@ from penstock.engine.compiled import compiled, inlined
 from penstock.engine.pointers import pointer
 
 NULL, BOOLEAN, INTEGER, FLOAT, TEXT, TIME = range(6)
+BEYOND = 2.0**63
+"""The first float that is more than any whole number."""
 
 (
     CONSTANT,
@@ -53,6 +55,20 @@ UNKNOWN = 2
 
 
 @compiled
+def compare_with_float(whole, real):
+    """-1, 0 or 1: a whole number beside a float, by value, also where floats are further apart than whole numbers."""
+    if real >= BEYOND:
+        return -1
+    if real < -BEYOND:
+        return 1
+    cut = np.int64(real)
+    if whole != cut:
+        return -1 if whole < cut else 1
+    rest = real - np.float64(cut)
+    return -1 if rest > 0 else (1 if rest < 0 else 0)
+
+
+@compiled
 def compare_values(kind_a, bits_a, kind_b, bits_b, X):
     """-1, 0 or 1; 2 where the two cannot be compared."""
     if kind_a == NULL or kind_b == NULL:
@@ -61,10 +77,13 @@ def compare_values(kind_a, bits_a, kind_b, bits_b, X):
     number_b = kind_b in (INTEGER, FLOAT)
     if number_a != number_b or (not number_a and kind_a != kind_b):
         return 2
-    if kind_a == FLOAT or kind_b == FLOAT:
-        x = np.int64(bits_a).view(np.float64) if kind_a == FLOAT else np.float64(bits_a)
-        y = np.int64(bits_b).view(np.float64) if kind_b == FLOAT else np.float64(bits_b)
+    if kind_a == FLOAT and kind_b == FLOAT:
+        x, y = np.int64(bits_a).view(np.float64), np.int64(bits_b).view(np.float64)
         return -1 if x < y else (1 if x > y else 0)
+    if kind_a == FLOAT:
+        return -compare_with_float(bits_b, np.int64(bits_a).view(np.float64))
+    if kind_b == FLOAT:
+        return compare_with_float(bits_a, np.int64(bits_b).view(np.float64))
     if bits_a == bits_b:
         return 0
     if kind_a != TEXT:

@@ -88,7 +88,7 @@ def arrow_table(data: Any) -> pa.Table:
                 f"{data.__class__.__name__} is not a table",
                 hint="give anything Arrow (pyarrow, pandas, polars, duckdb) or a list of dicts",
             )
-        data = pa.table(data)
+        data = _exported(data)
     names = data.column_names
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
@@ -96,11 +96,32 @@ def arrow_table(data: Any) -> pa.Table:
     return data
 
 
+def _exported(data: Any) -> pa.Table:
+    """What something gives as Arrow; a column of objects may have values of several kinds, which no column has."""
+    try:
+        return pa.table(data)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise DataError(
+            f"{data.__class__.__name__} has no columns of one kind each: {error.args[0]}",
+            hint="give a table whose columns have values of one kind, or a list of dicts",
+        ) from None
+
+
 def _column(table: pa.Table, name: str) -> pa.Array:
     column = table[name]
     if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
+        column = _with_plain_names(column).unify_dictionaries()
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _with_plain_names(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of names, of which a dictionary may have views, as polars gives them; little can be done with those."""
+    if not pa.types.is_string_view(column.type.value_type):
+        return column
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.string())) for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, pa.dictionary(column.type.index_type, pa.string()))
 
 
 @dataclass(frozen=True)

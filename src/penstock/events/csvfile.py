@@ -77,6 +77,8 @@ def _texts(path: Path, rows: CsvRows, on_bad: OnBad | None) -> pa.Table:
         return "skip"
 
     names = rows.header
+    if not rows.has_data:
+        return pa.table({name: pa.array([], pa.string()) for name in names})
     table = pa_csv.read_csv(
         path,
         read_options=pa_csv.ReadOptions(column_names=names, skip_rows=rows.header_lines),

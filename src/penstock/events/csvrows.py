@@ -39,6 +39,11 @@ class CsvRows:
                 message = f"expected {len(self.header)} cells, found {len(cells)}"
                 yield self._error(line, cells, None, message, "a cell that contains commas stands in double quotes")
 
+    @property
+    def has_data(self) -> bool:
+        """Whether there is a row behind the header."""
+        return next(self._data(), None) is not None
+
     @cached_property
     def _whole_rows(self) -> list[tuple[int, list[str]]]:
         return [(line, cells) for line, cells in self._data() if len(cells) == len(self.header)]
