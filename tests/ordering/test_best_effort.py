@@ -1,5 +1,6 @@
 """``best_effort`` on the engine: events that come behind others are consumed, and the engine stays sane."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,6 +51,16 @@ def test_a_timer_that_is_set_behind_another_does_not_wait_for_it() -> None:
     given_on = [fed(stage, batch) for batch in ("a@8", "a@1", "a@2")]
     found = detected(parse("([A], [T in {T, B}]){T = 2 s}"), given_on)
     assert [one.hi // SECOND for one in found] == [3, 4]
+
+
+@pytest.mark.parametrize(("counters", "behind"), [((1, None), 1), ((None, 1), 0), ((2, None, 1), 2), ((1, 2, 2), 0)])
+def test_what_its_source_does_not_count_comes_before_what_it_counts(
+    counters: tuple[int | None, ...], behind: int
+) -> None:
+    stage = Ordering(best_effort())
+    for number, counter in enumerate(counters):
+        stage.feed(rows([Event("A", "s", str(number), SECOND, SECOND, counter)]), 0)
+    assert stage.counters.out_of_order == behind
 
 
 @settings(max_examples=2 * settings.default.max_examples)

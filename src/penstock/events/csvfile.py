@@ -78,7 +78,7 @@ def _texts(path: Path, rows: CsvRows, on_bad: OnBad | None) -> pa.Table:
 
     names = rows.header
     if not rows.has_data:
-        return pa.table({name: pa.array([], pa.string()) for name in names})
+        return pa.table([pa.array([], pa.string())] * len(names), names=names)
     table = pa_csv.read_csv(
         path,
         read_options=pa_csv.ReadOptions(column_names=names, skip_rows=rows.header_lines),

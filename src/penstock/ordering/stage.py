@@ -312,9 +312,13 @@ class Ordering:
         What a source says of one instant without counting it has the order of sending; ids, which may be hashes, make
         nothing late.
         """
-        if counter is not None and self.counter is not None:
+        if counter is not None and self.counter is not None and counter != self.counter:
             return counter < self.counter
-        return self.on_arrival and counter is self.counter and id.encode() < max(one.encode() for one in self.there)
+        if not self.on_arrival:
+            return False
+        if counter != self.counter:
+            return counter is None
+        return id.encode() < max(one.encode() for one in self.there)
 
     def _late(
         self, table: EventTable, behind: NDArray[np.bool_], disordered: NDArray[np.bool_], unknown: NDArray[np.bool_]
@@ -378,7 +382,10 @@ class Ordering:
         if first < last:
             ids = ids.filter(pa.array(compared(table, place, np.arange(first, last + 1)) == THERE))
         self.there = set(ids.to_pylist()) | (self.there if place == self.frontier else set())
-        self.frontier, self.counter = place, counter
+        is_counted_before = place == self.frontier and self.counter is not None
+        if not is_counted_before or (counter is not None and counter > self.counter):
+            self.counter = counter
+        self.frontier = place
 
     def _too_many(self, left: int) -> StateError:
         [slowest] = self.status().slowest(1)
