@@ -22,6 +22,7 @@ COLOURS = {
     "pandas": "#7a5195",
     "loop": "#999999",
     "flink": "#c23030",
+    "flink, filtered": "#e58a8a",
 }
 
 
