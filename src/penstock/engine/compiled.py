@@ -35,7 +35,10 @@ def is_compiled() -> bool:
 
 
 def compiled(function: F) -> F:
-    """The function, compiled to machine code when it is first called, or read from disk."""
+    """The function, compiled to machine code when it is first called, or read from disk.
+
+    While it runs, other threads do: files are read ahead meanwhile, and detectors can share processors.
+    """
     return _compiled(function, inline=False)
 
 
@@ -48,7 +51,7 @@ def _compiled(function: F, inline: bool) -> F:
     elsewhere = config.CACHE_DIR
     config.CACHE_DIR = _FOLDER
     try:
-        made: F = njit(cache=True, forceinline=inline)(function)
+        made: F = njit(cache=True, nogil=True, forceinline=inline)(function)
     finally:
         config.CACHE_DIR = elsewhere
     return made

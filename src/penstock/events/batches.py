@@ -7,10 +7,12 @@ there is an error to be reported, reading in batches ends and says so, and the c
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +29,9 @@ from penstock.events.table import EventTable, concat
 
 ROWS = 1 << 18
 """Rows that are read together: enough for columns to pay, few enough for the memory that they take."""
+AHEAD = 2
+"""So many pieces are asked for before they are needed."""
+T = TypeVar("T")
 Relevant = Callable[[EventTable], EventTable]
 """The events of some types."""
 
@@ -111,8 +116,8 @@ class EventBatches:
         """The events of each piece in the weak order, as long as nothing is wrong."""
         for pieces in self._pieces if self.holds else ():
             try:
-                for table in _ahead(pieces):
-                    kept = self._kept(table, pieces.has_ids)
+                for piece in _ahead(pieces.parsed()):
+                    kept = self._kept(pieces.events(piece), pieces.has_ids)
                     if not self.holds:
                         return
                     if len(kept):
@@ -180,11 +185,14 @@ def _with_attributes(table: EventTable, names: frozenset[str] | None) -> EventTa
     return table.with_attributes(table.attributes.select(chosen))
 
 
-def _ahead(pieces: Iterable[EventTable]) -> Iterator[EventTable]:
-    """The same, the next one being read while one is worked on."""
+def _ahead(pieces: Iterable[T]) -> Iterator[T]:
+    """The same, some being read while one is worked on.
+
+    One more waits than is read, so that reading goes on however long somebody works.
+    """
     source = iter(pieces)
     with ThreadPoolExecutor(1) as reader:
-        coming = reader.submit(next, source, None)
-        while (piece := coming.result()) is not None:
-            coming = reader.submit(next, source, None)
+        coming = deque(reader.submit(next, source, None) for _ in range(AHEAD))
+        while (piece := coming.popleft().result()) is not None:
+            coming.append(reader.submit(next, source, None))
             yield piece

@@ -77,10 +77,14 @@ class CsvPieces:
 
     def __iter__(self) -> Iterator[EventTable]:
         """The events with the attributes that are needed, in the order of the file."""
+        return map(self.events, self.parsed())
+
+    def parsed(self) -> Iterator[pa.Table]:
+        """The rows, before they are events."""
         with self.path.open("rb") as file:
             self._skip_header(file)
             for piece in _cut(file, self.length):
-                yield self._events(self._parsed(piece, self.read))
+                yield self._parsed(piece, self.read)
 
     def _skip_header(self, file: BinaryIO) -> None:
         if file.read(len(_BOM)) != _BOM:
@@ -123,7 +127,8 @@ class CsvPieces:
             _check_quotes(np.frombuffer(piece, np.uint8), data.num_rows)
         return data
 
-    def _events(self, data: pa.Table) -> EventTable:
+    def events(self, data: pa.Table) -> EventTable:
+        """Some rows as events."""
         table = from_arrow(data, self.columns)
         names = table.attributes.column_names
         attributes = [self._attribute(name, table.attribute(name)) for name in names]

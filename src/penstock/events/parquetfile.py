@@ -73,9 +73,13 @@ class ParquetPieces:
 
     def __iter__(self) -> Iterator[EventTable]:
         """The events with the attributes that are needed, in the order of the file."""
-        return (from_arrow(batch, self.columns) for batch in self.batches())
+        return map(self.events, self.parsed())
 
-    def batches(self, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
+    def events(self, batch: pa.RecordBatch) -> EventTable:
+        """Some rows as events."""
+        return from_arrow(batch, self.columns)
+
+    def parsed(self, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
         """The rows of some row groups, or of all, before they are events."""
         with pq.ParquetFile(self.path, read_dictionary=self.coded, pre_buffer=False) as file:
             yield from file.iter_batches(self.rows, row_groups=groups, columns=self.read)

@@ -133,7 +133,7 @@ class Scan:
         pieces = ParquetPieces(self.folder / self.files[file], recipe.columns, recipe.attributes, ROWS)
         recipe = replace(recipe, leaves_behind=pieces.leaves_behind)
         first = sum(pieces.groups[:group])
-        for batch in pieces.batches([group]):
+        for batch in pieces.parsed([group]):
             yield read_rows(batch, recipe, FileRows(self.files[file], first))
             first += len(batch)
 
