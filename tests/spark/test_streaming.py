@@ -17,6 +17,7 @@ from penstock.algebra.pattern import Pattern
 from penstock.detection.detector import Detector
 from penstock.errors import PatternError
 from penstock.spark.planning import patterns_of
+from penstock.spark.session import PARTITIONS, SPARKS_OWN, STORE
 from penstock.testing.generate import meaningful_pattern, trace
 from tests.engine.conftest import table_of
 from tests.spark.streams import SCHEMA, Stream, beat, event
@@ -105,6 +106,21 @@ def test_columns_may_have_any_names(spark: SparkSession, tmp_path: Path) -> None
     stream.run()
     [row] = stream.rows()
     assert json.loads(row["parts"][0]["data"]) == {"a.b": 7, "k": "x"}
+
+
+def test_a_session_of_ones_own_is_made_fit_for_state_and_what_makes_it_slow_is_told(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    own = spark.newSession()
+    own.conf.set(STORE, SPARKS_OWN)
+    own.conf.set(PARTITIONS, "200")
+    stream = Stream(own, tmp_path, PAIR)
+    with pytest.warns(ps_spark.PartitionsWarning, match="200 shuffle partitions, and the stream 3 buckets"):
+        ps_spark.detect(stream.events(), PAIR, buckets=3)
+    own.conf.set(PARTITIONS, "3")
+    stream.put([event("A", 1), event("B", 5), event("N", 6)])
+    stream.run()
+    assert len(stream.rows()) == 1
 
 
 def test_runs_of_patterns_that_are_gone_are_let_go_if_that_is_wanted(spark: SparkSession, tmp_path: Path) -> None:

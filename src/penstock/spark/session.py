@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,12 +21,18 @@ MASTER = "local[*]"
 """This machine, with all its processors."""
 CONF = Path(__file__).with_name("conf")
 """How Spark's own messages are logged."""
+STORE = "spark.sql.streaming.stateStore.providerClass"
+SPARKS_OWN, ROCKSDB = (
+    f"org.apache.spark.sql.execution.streaming.state.{name}StateStoreProvider" for name in ("HDFSBacked", "RocksDB")
+)
+"""Where a stream's state is kept: what Spark takes unless it is told, and what streams with such state need."""
+PARTITIONS = "spark.sql.shuffle.partitions"
 SETTINGS = {
     "spark.app.name": "penstock",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "4",  # 200, the default, cost 22 s for each batch of a stream
+    PARTITIONS: "4",  # 200, the default, cost 22 s for each batch of a stream
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # A limit of bytes, which is asked for with each row, costs a third of what it takes to cross to Python.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
@@ -36,9 +43,7 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "2g",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
+    STORE: ROCKSDB,
     "spark.driver.extraJavaOptions": (
         "-XX:+UseParallelGC -XX:-UsePerfData --add-opens=java.base/java.nio=ALL-UNNAMED"
         " -Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
@@ -73,6 +78,27 @@ def session(
         return SparkSession.builder.config(conf=conf).getOrCreate()
     except (PySparkRuntimeError, FileNotFoundError) as error:
         raise _no_java(error) from None
+
+
+class PartitionsWarning(UserWarning):
+    """A stream has many more partitions than buckets: each is a task of every micro-batch, and most do nothing."""
+
+
+def prepare_for_streams(session: SparkSession, buckets: int) -> None:
+    """Lets streams of a session that somebody else made have state, and says what will make them slow.
+
+    A query takes its store from its checkpoint, so that none of those that there are is concerned.
+    """
+    if session.conf.get(STORE) == SPARKS_OWN:
+        session.conf.set(STORE, ROCKSDB)
+    partitions = int(session.conf.get(PARTITIONS) or 0)
+    if partitions > 2 * buckets:
+        warnings.warn(
+            f"this session has {partitions} shuffle partitions, and the stream {buckets} buckets: each micro-batch "
+            f"will start {partitions} tasks; `session.conf.set({PARTITIONS!r}, {buckets})` before the query starts",
+            PartitionsWarning,
+            stacklevel=4,
+        )
 
 
 def _set_environment() -> None:

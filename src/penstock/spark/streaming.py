@@ -36,6 +36,7 @@ from penstock.spark.planning import (
     work_of,
 )
 from penstock.spark.schema import result_schema
+from penstock.spark.session import prepare_for_streams
 from penstock.spark.state import Pages
 
 ARRIVAL = "arrival"
@@ -92,6 +93,7 @@ def detect_stream(
     """The composites of patterns over a streaming DataFrame; arguments are those of `penstock.spark.detect`."""
     flow = flow_of(df, pattern, **options)
     warn_of_one_bucket(flow.work)
+    prepare_for_streams(df.sparkSession, flow.work.recipe.total)
     return streamed(df, flow, initial)
 
 
