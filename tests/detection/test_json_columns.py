@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from penstock.detection.json_columns import data_column, json_column, json_values
 from penstock.detection.values import data_text, json_text, json_value, present
 from penstock.engine import vm
+from penstock.engine.pool import Pool
 from penstock.engine.texts import Values
-from penstock.engine.values import Pool, encode
+from penstock.engine.values import encode
 from penstock.events.table import TIME
 
 text = st.text(st.characters(codec="utf-8"), max_size=5)
@@ -55,7 +56,7 @@ def test_values_of_several_kinds() -> None:
     columns = [pa.array([1]), pa.array(["x"]), pa.array([True]), pa.array([datetime(2026, 1, 1, tzinfo=UTC)], TIME)]
     pairs = [encode(column, pool) for column in columns] + [encode(pa.array([0.5]), pool), encode(pa.nulls(1), pool)]
     kinds, bits = (pa.concat_arrays([pa.array(pair[n]) for pair in pairs]).to_numpy() for n in range(2))
-    values = Values(kinds.astype("int8"), bits, pa.array(pool.texts))
+    values = Values(kinds.astype("int8"), bits, pool.texts())
     assert json_values(values).to_pylist() == ["1", '"x"', "true", '"2026-01-01T00:00:00Z"', "0.5", None]
     assert values.there() == [vm.BOOLEAN, vm.INTEGER, vm.FLOAT, vm.TEXT, vm.TIME]
 

@@ -14,8 +14,9 @@ from penstock.engine.found import Found
 from penstock.engine.kept import Kept, T
 from penstock.engine.library import Library
 from penstock.engine.memory import REASONS
+from penstock.engine.pool import Pool
 from penstock.engine.snapshot import restore, save
-from penstock.engine.values import Pool, decode
+from penstock.engine.values import decode
 from penstock.events.event import Event
 from penstock.events.found import Composite, Part
 from penstock.events.order import ordered

@@ -59,7 +59,7 @@ def _few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def held(engine: Engine) -> int:
     """The most of anything that is kept for each instance, run or text, room included."""
-    sizes = [len(engine.pool.texts), len(engine.pool.numbers), len(engine.pool.offsets), len(engine.texts.all())]
+    sizes = [len(engine.pool), len(engine.texts.all())]
     for definition in engine.engines:
         sizes += [definition.instances.count, len(definition.instances.kinds), definition.symbols.count]
         for one in definition.detections:

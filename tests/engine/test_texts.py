@@ -4,8 +4,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.engine.pool import Pool
 from penstock.engine.texts import Texts, text_hashes, time_texts
-from penstock.engine.values import Pool
 from penstock.events.digest import text_lanes
 from penstock.events.times import EARLIEST, LATEST, format_time
 
@@ -31,4 +31,4 @@ def test_texts_follow_the_pool() -> None:
     texts = Texts(pool)
     for number, text in enumerate(["x", "", "Büro"]):
         assert pool.number(text) == number
-        assert texts.all().to_pylist() == pool.texts
+        assert texts.all().to_pylist() == pool.texts().to_pylist()

@@ -22,8 +22,7 @@ from penstock.detection.limits import Limits
 from penstock.engine.definition import Choice
 from penstock.engine.memory import CONTEXTS
 from penstock.engine.selection import Picked, choose
-from penstock.engine.taking import stand_in_order
-from penstock.engine.texts import flat
+from penstock.engine.taking import flat, stand_in_order
 from penstock.errors import PatternError, nearest
 from penstock.events.table import EventTable
 

@@ -1,4 +1,4 @@
-"""Rows that a column of whole numbers shares out among instances: laid out as places, stretch by stretch.
+"""Rows that a column of whole numbers or texts shares out among instances: laid out as places, stretch by stretch.
 
 Plain programs are stepped over a stretch as soon as it is laid out, while it is in the processor's cache.
 """
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engine import memory as m
-from penstock.engine import vm
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.kernel import DONE, consume_plain
 from penstock.engine.keys import FARTHEST, SPREAD, Instances, find_hashed
@@ -29,15 +28,16 @@ AHEAD = 32
 # K: where the columns are, what is known of instances, and how far rows are laid out.
 (
     ROWS, CODES, MASKS, KEYS, BEGINS, INSTANTS, FIRST_NUMBER, FIRST_IDENTITY, TOTAL, NEXT_ROW, LAID,
-    KINDS, VALUES, SLOTS, SLOT_MASK, NEAR, REACH, LARGEST, ROOM, COUNT, CODE_WIDTH,
-) = range(21)  # fmt: skip
+    KINDS, VALUES, SLOTS, SLOT_MASK, NEAR, REACH, LARGEST, ROOM, COUNT, CODE_WIDTH, KIND,
+) = range(22)  # fmt: skip
 
 
 class Keyed:
     """The rows of a batch that matter, and what says which places they are.
 
-    ``codes`` and ``masks`` are the types of all rows by number and the sets of each type, ``keys`` the numbers that
-    share rows out, ``stamps`` their beginnings and ends, and ``first`` the number and the identity of the first symbol.
+    ``codes`` and ``masks`` are the types of all rows by number and the sets of each type, ``keys`` the kind of what
+    shares rows out, and its bits for each of them, ``stamps`` their beginnings and ends, and ``first`` the number and
+    the identity of the first symbol.
     """
 
     def __init__(
@@ -45,17 +45,18 @@ class Keyed:
         rows: Ints,
         codes: NDArray[np.int8] | NDArray[np.int32],
         masks: Ints,
-        keys: Ints,
+        keys: tuple[int, Ints],
         stamps: tuple[Ints, Ints],
         first: tuple[int, int],
     ) -> None:
-        self._held: Sequence[NDArray[Any]] = [rows, codes, masks, keys, *stamps]
+        kind, bits = keys
+        self._held: Sequence[NDArray[Any]] = [rows, codes, masks, bits, *stamps]
         self.cells: Ints = np.zeros(m.HEADER, np.int64)
         for cell, array in zip((ROWS, CODES, MASKS, KEYS, BEGINS, INSTANTS), self._held, strict=True):
             self.cells[cell] = array.ctypes.data
         self.cells[FIRST_NUMBER], self.cells[FIRST_IDENTITY] = first
         self.cells[TOTAL], self.cells[LARGEST] = len(rows), -1
-        self.cells[CODE_WIDTH] = codes.itemsize
+        self.cells[CODE_WIDTH], self.cells[KIND] = codes.itemsize, kind
 
     def __len__(self) -> int:
         return int(self.cells[TOTAL])
@@ -131,7 +132,8 @@ def lay_out(K, P):
     start, end = K[NEXT_ROW], min(K[NEXT_ROW] + STRETCH, K[TOTAL])
     table, mask, kinds, values = pointer(K[SLOTS]), K[SLOT_MASK], pointer(K[KINDS]), pointer(K[VALUES])
     near, reach, count, largest = K[NEAR], np.uint64(K[REACH]), K[COUNT], K[LARGEST]
-    seed = mix(0, vm.INTEGER)
+    kind = K[KIND]
+    seed = mix(0, kind)
     for first in range(start, end, AHEAD):
         last = min(end, first + AHEAD)
         missed = False
@@ -154,9 +156,7 @@ def lay_out(K, P):
                 if P[place + m.INSTANCE] < 0:
                     value = keys[rows[at]]
                     largest = max(largest, value)
-                    number, count = find_hashed(
-                        P[place + m.IDENTITY], vm.INTEGER, value, mask, table, kinds, values, count
-                    )
+                    number, count = find_hashed(P[place + m.IDENTITY], kind, value, mask, table, kinds, values, count)
                     P[place + m.INSTANCE] = number
                     if np.uint64(value) < reach:
                         put_half_word(near + 4 * value, np.int32(number))

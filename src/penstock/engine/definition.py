@@ -20,9 +20,10 @@ from penstock.engine.keys import Instances
 from penstock.engine.known import Symbols
 from penstock.engine.memory import Ints
 from penstock.engine.nesting import Batch, Completed, Detection, keys_of
+from penstock.engine.pool import Pool
 from penstock.engine.runner import Ended, Runner
 from penstock.engine.symbols import NO_KEYS, Chosen, Keys, Membership, Piece, select
-from penstock.engine.values import Pool, constant, read_column
+from penstock.engine.values import constant, read_column
 
 UNASKED = np.zeros(0, np.int64)
 """Identities, where a definition has no sides and nobody asks for them."""
@@ -102,9 +103,9 @@ class DefinitionEngine:
 
     def advance(self, pieces: list[Piece], pool: Pool, until: int, rank: int) -> tuple[Completed, list[Ints]]:
         """Detects over a batch; also returns, for each piece, the rows that became symbols."""
-        key = self._plain_key(pieces)
-        if key is not None:
-            return self._advance_by(key, pieces[0], pool, until, rank)
+        column = self._plain_key(pieces)
+        if column is not None:
+            return self._advance_by(column, pieces[0], pool, until, rank)
         selected = [select(self.members, piece) for piece in pieces]
         kept = [chosen for chosen, _ in selected]
         if not any(map(len, kept)) and not any(one.runner.is_due(until) for one in self.detections):
@@ -120,8 +121,8 @@ class DefinitionEngine:
         completed = self.detection.advance(batch, shares, self.instances, until, rank)
         return completed, [chosen.rows for chosen in kept]
 
-    def _plain_key(self, pieces: list[Piece]) -> Ints | None:
-        """The column whose whole numbers say which instance a row concerns, if that and its type is all that counts."""
+    def _plain_key(self, pieces: list[Piece]) -> pa.Array | None:
+        """The column of whole numbers or texts that says which instance a row concerns, if else only types count."""
         attribute = self.detection.delivery.only_attribute
         if attribute is None or len(pieces) != 1 or len(self.detections) > 1 or self.code.columns:
             return None
@@ -129,11 +130,13 @@ class DefinitionEngine:
         if self.members[0].filters or attribute not in table.attributes.column_names:
             return None
         column = table.attribute(attribute)
-        is_plain = column.type == pa.int64() and not column.null_count and self.instances.takes_one(vm.INTEGER)
-        return np.asarray(column) if is_plain else None
+        kind = _kind(column)
+        return column if kind != vm.NULL and not column.null_count and self.instances.takes_one(kind) else None
 
-    def _advance_by(self, key: Ints, piece: Piece, pool: Pool, until: int, rank: int) -> tuple[Completed, list[Ints]]:
-        """The same for events whose instances a column of numbers says, in fewer passes."""
+    def _advance_by(
+        self, column: pa.Array, piece: Piece, pool: Pool, until: int, rank: int
+    ) -> tuple[Completed, list[Ints]]:
+        """The same for events whose instances a column says, in fewer passes."""
         table, masks = piece.table, self.members[0].by_type(piece)
         codes = np.asarray(table.given("type").indices)
         rows = piece.rows_of(masks != 0)
@@ -142,8 +145,9 @@ class DefinitionEngine:
         starts = self.symbols.count, self.symbols.add_next(len(rows))
         batch = Batch([piece], [Chosen(table, rows)], starts[0], UNASKED, UNASKED, self._known(pool))
         stamps = table.numbers("lo"), table.numbers("hi")
-        self.instances.take_one(vm.INTEGER)
-        keyed = Keyed(rows, codes, masks, key, stamps, starts)
+        kind = _kind(column)
+        self.instances.take_one(kind)
+        keyed = Keyed(rows, codes, masks, (kind, _bits(column, rows, pool)), stamps, starts)
         return self.detection.advance_by(keyed, batch, self.instances, until, rank), [rows]
 
     def _skip(self, until: int) -> Completed:
@@ -177,8 +181,8 @@ class DefinitionEngine:
             m.SYMBOL_VALUES: symbols.values.address,
             m.CONSTANT_KINDS: self.constant_kinds.address,
             m.CONSTANTS: self.constants.address,
-            m.POOL_OFFSETS: pool.offsets.address,
-            m.POOL_BYTES: pool.bytes.address,
+            m.POOL_OFFSETS: pool.addresses[0],
+            m.POOL_BYTES: pool.addresses[1],
         }
 
     @property
@@ -253,6 +257,22 @@ class DefinitionEngine:
             (symbols.kinds.rows, symbols.values.rows),
             (self.constant_kinds.rows, self.constants.rows),
         ]
+
+
+def _kind(column: pa.Array) -> int:
+    """The kind of all values of a column that may share rows out; that of nothing for other columns."""
+    if column.type == pa.int64():
+        return vm.INTEGER
+    return vm.TEXT if pa.types.is_string(column.type) or pa.types.is_dictionary(column.type) else vm.NULL
+
+
+def _bits(column: pa.Array, rows: Ints, pool: Pool) -> Ints:
+    """The bits of a column, of which those of these rows are needed."""
+    if column.type == pa.int64():
+        return np.asarray(column)
+    bits = np.empty(len(column), np.int64)  # memory is taken only where it is written
+    bits[rows] = pool.numbers(column, rows)
+    return bits
 
 
 def _ranks(keys: Keys) -> Ints:

@@ -11,7 +11,8 @@ import numpy as np
 from penstock.engine.composed import PRIMITIVE, Composed, Composer
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
-from penstock.engine.values import Pool, constant
+from penstock.engine.pool import Pool
+from penstock.engine.values import constant
 from penstock.errors import DataError
 from penstock.events.cloudevents import to_part
 from penstock.events.event import Event

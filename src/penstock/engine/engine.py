@@ -20,13 +20,13 @@ from penstock.engine.found import Found, FoundDefinition, Incomplete
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
 from penstock.engine.nesting import Completed
+from penstock.engine.pool import Pool
 from penstock.engine.selection import Picked
 from penstock.engine.sorting import rows_in_order
 from penstock.engine.store import Symbols, join_tables, keep_needed
 from penstock.engine.symbols import EVENT, TIMER, Keys, Piece
 from penstock.engine.tables import pieces_of
 from penstock.engine.texts import Texts
-from penstock.engine.values import Pool
 from penstock.engine.wording import Wording
 from penstock.events.found import Composite
 from penstock.events.table import EventTable

@@ -115,7 +115,7 @@ def step(instance, first, last, now, place, L, M, P, F, X):
                 if outcome == IGNORES:
                     stay(run, following, now, instance, L, M)
                 else:
-                    used = used or (chronicle and outcome == MOVES)
+                    used = used or (chronicle and M[m.COUNTS][m.ALLOWED] > allowed)
                     leave(run, outcome, gone_on, allowed, following, now, instance, L, M)
         else:
             stay(run, following, now, instance, L, M)
@@ -126,9 +126,10 @@ def step(instance, first, last, now, place, L, M, P, F, X):
         if dead or not L[m.STATES][start * m.STATE_WIDTH + m.STATE_START_INTEREST] & sets:
             continue
         prepare_start(start, M)
+        allowed = M[m.COUNTS][m.ALLOWED]
         outcome = meet(0, first, last, False, not used, instance, place, L, M, P, F, X)
         if outcome == MOVES:
-            used = used or chronicle
+            used = used or (chronicle and M[m.COUNTS][m.ALLOWED] > allowed)
             close(-1, instance, M)
             touch(instance, M)
         elif outcome == FAILS and not L[m.HEAD][m.RESTART]:

@@ -32,7 +32,7 @@ class Instances:
         self.values: Ints = np.zeros((ROOM, parameters), np.int64)
         self.count = 1
         self.floats: set[int] = set()
-        self._slots = _no_slots(SLOTS)
+        self._slots = no_slots(SLOTS)
         self._near = _nowhere(NEAR)
         self._only_kind: int | None = 0
 
@@ -101,7 +101,7 @@ class Instances:
             room = 2 * (self.count + more)
             self.kinds, self.values = _with_room(self.kinds, room), _with_room(self.values, room)
         if 2 * (self.count + more) > len(self._slots):
-            before, self._slots = self._slots, _no_slots(2 * (self.count + more))
+            before, self._slots = self._slots, no_slots(2 * (self.count + more))
             move_slots(before, self._slots)
 
     def keep(self, kept: Ints) -> None:
@@ -112,12 +112,12 @@ class Instances:
         self.count = len(kept)
         room = max(ROOM, 2 * len(kept), len(self.kinds) // 2)
         self.kinds, self.values = (_with_room(some[kept], room) for some in (self.kinds, self.values))
-        self._near = _nowhere(NEAR)
         self.rehash()
 
     def rehash(self) -> None:
-        """Enters all instances anew, after their values have changed."""
-        self._slots = _no_slots(max(SLOTS, 2 * self.count, len(self._slots) // 2))
+        """Enters all instances anew, after their numbers or values have changed."""
+        self._near = _nowhere(NEAR)
+        self._slots = no_slots(max(SLOTS, 2 * self.count, len(self._slots) // 2))
         rehash(self.kinds, self.values, self.count, self._slots)
 
 
@@ -128,7 +128,7 @@ def _with_room(rows: Ints, room: int) -> Ints:
     return longer
 
 
-def _no_slots(least: int) -> Ints:
+def no_slots(least: int) -> Ints:
     """An empty table of numbers and hashes, at least so long."""
     return np.full((1 << (least - 1).bit_length(), 2), -1, np.int64)
 

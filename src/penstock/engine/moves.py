@@ -6,7 +6,18 @@ import numpy as np
 
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
-from penstock.engine.lists import link, of_clock, of_node, of_run, release, same_nodes, set_clock, set_run, take_row
+from penstock.engine.lists import (
+    instant_after,
+    link,
+    of_clock,
+    of_node,
+    of_run,
+    release,
+    same_nodes,
+    set_clock,
+    set_run,
+    take_row,
+)
 from penstock.engine.pointers import memory_of, pointer
 from penstock.engine.vm import evaluate, mix
 
@@ -25,7 +36,7 @@ def deadline(timer, hi, L, X):
     kind = L[m.HEAD][L[m.HEAD][m.TIMER_KIND] + timer]
     value = L[m.HEAD][L[m.HEAD][m.TIMER_VALUE] + timer]
     if kind == 0:
-        return hi + value
+        return instant_after(hi, value)
     if kind == 2:
         return max(hi, value)
     instants = pointer(X[m.CLOCK_INSTANTS])

@@ -20,10 +20,10 @@ from penstock.engine.found import known_rows
 from penstock.engine.groups import Listed, listed
 from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
+from penstock.engine.pool import Pool
 from penstock.engine.store import Symbols, trimmed
 from penstock.engine.texts import Texts
 from penstock.engine.traverse import list_runs, over_at, reach, reach_forwards
-from penstock.engine.values import Pool
 from penstock.events.table import EventTable
 
 Page = dict[str, Any]
@@ -195,8 +195,7 @@ class Book:
             inside = page[kinds] == vm.TEXT
             bits[inside] = np.searchsorted(used, bits[inside])
             page[values] = bits
-        texts = pa.array([self.pool.texts[number] for number in used.tolist()], pa.string())
-        return page | {"texts": pa.table({"text": texts})}
+        return page | {"texts": pa.table({"text": self.pool.texts().take(pa.array(used))})}
 
 
 def _places(numbers: Ints, among: Ints) -> Ints:
@@ -218,8 +217,8 @@ def _text_columns(page: Page) -> list[tuple[str, str]]:
 
 def with_pool(page: Page, pool: Pool) -> Page:
     """A page that was read, with the pool's numbers for its texts."""
-    texts = page["texts"]["text"].to_pylist()
-    numbers = np.array([pool.number(text) for text in texts] or [0], np.int64)
+    texts = page["texts"]["text"].combine_chunks()
+    numbers = pool.numbers(texts, np.arange(len(texts)))
     for kinds, values in _text_columns(page):
         inside = page[kinds] == vm.TEXT
         page[values][inside] = numbers[page[values][inside]]

@@ -12,8 +12,9 @@ from penstock.algebra.expressions import DescribableSet
 from penstock.automaton.program import Program
 from penstock.engine.keys import Instances
 from penstock.engine.memory import Ints
+from penstock.engine.pool import Pool
 from penstock.engine.selection import Picked, choose, masks_of
-from penstock.engine.values import Pool, encode_key
+from penstock.engine.values import encode_key
 from penstock.events.table import EventTable
 from penstock.filters.arrow import ColumnFilter, compile_filter
 from penstock.filters.split import split

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.pointers import byte_at, code_at, pointer, prefetch, put_word, word_at
@@ -10,6 +12,20 @@ from penstock.engine.pointers import byte_at, code_at, pointer, prefetch, put_wo
 WORD = 8
 AHEAD = 16
 """So many rows pass while the processor fetches one."""
+
+
+def flat(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Where each text begins and ends, and the bytes of all."""
+    _, offsets, data = texts.buffers()
+    bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1] if offsets else _NO_BOUNDS
+    letters = np.frombuffer(data, np.uint8) if data else _NO_BYTES
+    for array in (bounds, letters):  # Arrow lets some be written, for which code would be compiled again
+        array.flags.writeable = False
+    return bounds, letters
+
+
+_NO_BOUNDS = np.frombuffer(bytes(4), np.int32)
+_NO_BYTES = np.frombuffer(bytes(1), np.uint8)
 
 
 @compiled

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from penstock.engine import vm
 from penstock.engine.hashes import hash_texts, start_sources
-from penstock.engine.taking import WORD, add_up, copy_texts, measure_texts, spell
-from penstock.engine.values import Pool
+from penstock.engine.pool import Pool
+from penstock.engine.taking import WORD, add_up, copy_texts, flat, measure_texts, spell
 from penstock.errors import DataError
 from penstock.events import found
 from penstock.events.digest import START, absorbed
@@ -108,16 +108,6 @@ def put_hashes(texts: pa.Array, rows: Ints, where: Ints, codes: NDArray[np.int32
     hash_texts(rows, where, codes, starts, *flat(texts), lanes)
 
 
-def flat(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Where each text begins and ends, and the bytes of all."""
-    _, offsets, data = texts.buffers()
-    bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1] if offsets else _NO_BOUNDS
-    letters = np.frombuffer(data, np.uint8) if data else _NO_BYTES
-    for array in (bounds, letters):  # Arrow lets some be written, for which code would be compiled again
-        array.flags.writeable = False
-    return bounds, letters
-
-
 def taken_texts(pieces: Sequence[tuple[pa.Array, Ints, Ints]], count: int) -> pa.Array:
     """Rows of columns of text without nulls, each ``where`` it belongs; together they fill one column.
 
@@ -154,10 +144,6 @@ def spelled(names: pa.DictionaryArray, rows: Ints) -> pa.Array:
     return pa.StringArray.from_buffers(len(rows), pa.py_buffer(ends), pa.py_buffer(data[:total]))
 
 
-_NO_BOUNDS = np.frombuffer(bytes(4), np.int32)
-_NO_BYTES = np.frombuffer(bytes(1), np.uint8)
-
-
 class Texts:
     """The texts of a pool as a column, with their hashes; brought up to date where it is asked for."""
 
@@ -169,8 +155,8 @@ class Texts:
     def all(self) -> pa.Array:
         """All texts, by their numbers."""
         known = len(self._texts)
-        if known < len(self._pool.texts):
-            more = pa.array(self._pool.texts[known:], pa.string())
+        if known < len(self._pool):
+            more = self._pool.texts(known)
             self._hashes = tuple(map(np.concatenate, zip(self._hashes, text_hashes(more), strict=True)))  # type: ignore[assignment]
             self._texts = pa.concat_arrays([self._texts, more])
         return self._texts
@@ -189,7 +175,7 @@ class Texts:
         return said
 
     def __len__(self) -> int:
-        return len(self._pool.texts)
+        return len(self._pool)
 
     def keep(self, kept: Ints) -> None:
         """Forgets all texts but these, which get the numbers of their places."""

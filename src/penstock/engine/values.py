@@ -10,50 +10,11 @@ import pyarrow.compute as pc
 
 from penstock.algebra import conditions as c
 from penstock.engine import vm
-from penstock.engine.growing import Growing
-from penstock.engine.kept import ranges
 from penstock.engine.memory import Ints
+from penstock.engine.pool import Pool
 from penstock.events.times import datetime_of
 from penstock.filters.arrow import Events, compile_filter
 from penstock.filters.clock import clock
-
-
-class Pool:
-    """Texts by number, the same text always the same number; ``bytes`` has them one after the other for the kernel."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-        self.texts: list[str] = []
-        self.offsets = Growing()
-        self.bytes = Growing()
-        self.offsets.append(np.zeros(1, np.int64))
-
-    def number(self, text: str) -> int:
-        """The text's number."""
-        known = self.numbers.setdefault(text, len(self.texts))
-        if known == len(self.texts):
-            self.texts.append(text)
-            self.bytes.append(np.frombuffer(text.encode(), np.uint8).astype(np.int64))
-            self.offsets.append(np.array([len(self.bytes)], np.int64))
-        return known
-
-    def keep(self, kept: Ints) -> None:
-        """Forgets all texts but these, which get the numbers of their places."""
-        self.texts = [self.texts[number] for number in kept.tolist()]
-        self.numbers = {text: number for number, text in enumerate(self.texts)}
-        starts = self.offsets.column[kept]
-        lengths = self.offsets.column[kept + 1] - starts
-        self.bytes.keep(ranges(starts, lengths))
-        self.offsets = Growing()
-        self.offsets.append(np.append(0, np.cumsum(lengths)))
-
-    def column(self, texts: pa.Array) -> tuple[Ints, Ints]:
-        """Kinds and bits of a column of texts."""
-        coded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
-        numbers = np.array([self.number(text) for text in coded.dictionary.to_pylist()] or [0], np.int64)
-        there = np.asarray(coded.indices.is_valid())
-        codes = np.asarray(coded.indices.fill_null(0)).astype(np.int64)
-        return np.where(there, vm.TEXT, vm.NULL), np.where(there, numbers[codes], 0)
 
 
 def read_column(condition: c.Condition, table: Events, zone: str, pool: Pool) -> tuple[Ints, Ints]:
@@ -97,6 +58,8 @@ def encode_key(column: pa.Array, pool: Pool) -> tuple[Ints | int, Ints]:
     """
     if column.null_count == 0 and pa.types.is_integer(column.type):
         return vm.INTEGER, np.asarray(column)
+    if column.null_count == 0 and (pa.types.is_string(column.type) or pa.types.is_dictionary(column.type)):
+        return vm.TEXT, pool.numbers(column, np.arange(len(column)))
     kinds, bits = encode(column, pool)
     if column.null_count == 0 and not pa.types.is_floating(column.type) and len(kinds):
         return int(kinds[0]), bits
@@ -126,7 +89,7 @@ def decode(kind: int, bits: int, pool: Pool) -> Any:
     if kind == vm.BOOLEAN:
         return bool(bits)
     if kind == vm.TEXT:
-        return pool.texts[bits]
+        return pool.text(bits)
     if kind == vm.TIME:
         return datetime_of(bits)
     return float(np.int64(bits).view(np.float64)) if kind == vm.FLOAT else int(bits)

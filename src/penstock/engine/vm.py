@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
-from penstock.engine.pointers import pointer
+from penstock.engine.pointers import byte_at, pointer
 
 NULL, BOOLEAN, INTEGER, FLOAT, TEXT, TIME = range(6)
 BEYOND = 2.0**63
@@ -91,7 +91,7 @@ def compare_values(kind_a, bits_a, kind_b, bits_b, X):
     i, i_end = pointer(X[m.POOL_OFFSETS])[bits_a], pointer(X[m.POOL_OFFSETS])[bits_a + 1]
     j, j_end = pointer(X[m.POOL_OFFSETS])[bits_b], pointer(X[m.POOL_OFFSETS])[bits_b + 1]
     while i < i_end and j < j_end:
-        x, y = pointer(X[m.POOL_BYTES])[i], pointer(X[m.POOL_BYTES])[j]
+        x, y = byte_at(X[m.POOL_BYTES] + i), byte_at(X[m.POOL_BYTES] + j)
         if x != y:
             return -1 if x < y else 1
         i += 1
@@ -103,14 +103,14 @@ def compare_values(kind_a, bits_a, kind_b, bits_b, X):
 def is_like(text, first, last, L, X):
     """Whether a text of the pool matches the pieces of a LIKE, which are these rows of code."""
     at, end = pointer(X[m.POOL_OFFSETS])[text], pointer(X[m.POOL_OFFSETS])[text + 1]
-    letters = pointer(X[m.POOL_BYTES])
+    letters = X[m.POOL_BYTES]
     piece, again, since = first, -1, at
     while at < end:
         wanted = L[m.HEAD][L[m.HEAD][m.CODE] + 3 * piece + 1] if piece < last else -1
         if wanted == ANY_TEXT:
             piece += 1
             again, since = piece, at
-        elif wanted == ANY_CHARACTER or wanted == letters[at]:
+        elif wanted == ANY_CHARACTER or wanted == byte_at(letters + at):
             at = next_character(at, end, letters) if wanted == ANY_CHARACTER else at + 1
             piece += 1
         elif again >= 0:
@@ -127,7 +127,7 @@ def is_like(text, first, last, L, X):
 def next_character(at, end, letters):
     """Where the next character of a text begins."""
     at += 1
-    while at < end and letters[at] & 0xC0 == 0x80:
+    while at < end and byte_at(letters + at) & 0xC0 == 0x80:
         at += 1
     return at
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.engine.texts import flat
+from penstock.engine.taking import flat
 from penstock.events.table import EventTable, absent, make_table
 from penstock.events.texts import Words, hashed
 from penstock.ordering.gathering import gathered

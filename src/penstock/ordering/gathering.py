@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from penstock.engine.taking import WORD
-from penstock.engine.texts import flat
+from penstock.engine.taking import WORD, flat
 from penstock.errors import DataError
 from penstock.events.table import NAMES, TIME, EventTable, concat, constant
 from penstock.ordering.kernel import ROW, ROWS, copy_texts, measure_texts, take_half_words, take_words

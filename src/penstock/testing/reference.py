@@ -359,8 +359,8 @@ class Detector:
             moves, failed = self.meet(run, symbols, there, due)
             if used and self.uses_once(due):
                 moves = []
-            used |= bool(moves)
             ways = [way for move in moves if (way := self.move(run, *move))]
+            used |= bool(ways)  # what a limit does not let a run take is not used by it
             for way in ways:
                 complete |= dict.fromkeys(way.complete)
                 kept |= {new: kept.get(new, False) or bool(way.complete) for new in way.runs}
