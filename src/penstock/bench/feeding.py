@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -30,7 +31,7 @@ def measure(make: Callable[..., Any], stream: Stream, query: Query) -> list[Meas
 
 def _fed(one: Any, stream: Stream, query: Query, size: int) -> Measurement:
     count = min(stream.events, SINGLE if size == 1 else 200 * size)
-    events = as_dicts(Stream(stream.kind, count, stream.keys))
+    events = as_dicts(replace(stream, events=count))
     batches = [events[start : start + size] for start in range(0, count, size)]
     times, found = [], 0
     for batch in batches:
@@ -39,7 +40,7 @@ def _fed(one: Any, stream: Stream, query: Query, size: int) -> Measurement:
         times.append(time.perf_counter() - start)
     found += len(one.finish())
     counted = times[len(times) // 10 :]
-    part = Stream(stream.kind, sum(map(len, batches[len(times) // 10 :])), stream.keys)
+    part = replace(stream, events=sum(map(len, batches[len(times) // 10 :])))
     more = {"batch": size, "median": median(counted), "slowest": max(counted)}
     return Measurement("feeding", part, query.name, OURS, sum(counted), found=found, more=more)
 

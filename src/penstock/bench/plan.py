@@ -42,6 +42,7 @@ class Plan:
     sources: tuple[str, ...] = speed.SOURCES
     rounds: int = 3
     flink: bool = False
+    texts: bool = False
 
     def steps(self, folder: Path) -> Iterator[Step]:
         """Everything to measure, in order; files go into the folder."""
@@ -54,14 +55,14 @@ class Plan:
 
     def stream(self, events: int, keys: int) -> Stream:
         """One stream of the sizes that are asked for, else of these."""
-        return Stream(self.streams[0], max(self.events or (events,)), max(self.keys or (keys,)))
+        return Stream(self.streams[0], max(self.events or (events,)), max(self.keys or (keys,)), self.texts)
 
 
 def _speed(plan: Plan, folder: Path) -> Iterator[Step]:
     for events in plan.events or (SMALL,):
         for keys in plan.keys or (FEW_KEYS, MANY_KEYS):
             for kind in plan.streams:
-                stream = Stream(kind, events, keys)
+                stream = Stream(kind, events, keys, plan.texts)
                 yield from _speed_steps(plan, stream, folder)
                 queries = [query for query in plan.chosen() if query.name in flink.QUERIES]
                 if plan.flink and queries:
@@ -98,7 +99,7 @@ def _first(plan: Plan, folder: Path) -> Iterator[Step]:
 
 def _stages(plan: Plan, folder: Path) -> Iterator[Step]:
     for kind in plan.streams:
-        stream = Stream(kind, max(plan.events or (SMALL,)), min(plan.keys or (FEW_KEYS,)))
+        stream = Stream(kind, max(plan.events or (SMALL,)), min(plan.keys or (FEW_KEYS,)), plan.texts)
         yield f"{stream.name}: where the time goes", partial(_staged, stream, QUERIES["Q1"])
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
@@ -30,17 +32,21 @@ class Stream:
     kind: str
     events: int
     keys: int
+    texts: bool = False
+    """Whether keys are texts, not numbers."""
 
     @property
     def name(self) -> str:
         """For people."""
-        return f"{self.kind}, {short(self.events)} events, {short(self.keys)} keys"
+        return f"{self.kind}, {short(self.events)} events, {short(self.keys)} {'text ' if self.texts else ''}keys"
 
     def table(self) -> pa.Table:
         """The events as a user would have them; no two have the same time, and they come in order.
 
         >>> Stream("dense", 3, 2).table().column_names
         ['type', 'id', 'time', 'k']
+        >>> Stream("dense", 1, 2, texts=True).table()["k"].to_pylist()
+        ['device 1']
         """
         random = np.random.default_rng(SEED)
         types = random.choice(len(TYPES), self.events, p=SHARES[self.kind]).astype(np.int8)
@@ -51,13 +57,13 @@ class Stream:
                 "type": pa.DictionaryArray.from_arrays(pa.array(types), pa.array(TYPES)),
                 "id": pa.array(np.arange(self.events)).cast(pa.string()),
                 "time": times,
-                "k": keys,
+                "k": _named(keys) if self.texts else keys,
             }
         )
 
     def file(self, folder: Path, ending: str) -> Path:
         """The stream as a file of this folder, ``parquet`` or ``csv``; written if it is not there."""
-        path = folder / f"{self.kind}-{self.events}-{self.keys}.{ending}"
+        path = folder / f"{self.kind}-{self.events}-{self.keys}{'-texts' if self.texts else ''}.{ending}"
         if not path.exists():
             beside = path.with_suffix(".part")
             if ending == "parquet":
@@ -68,14 +74,18 @@ class Stream:
         return path
 
     def arrays(self, folder: Path) -> Path:
-        """The stream as a folder of bare arrays, which a program in another language reads in one go."""
+        """The stream as a folder of bare arrays, for a program in another language; keys are numbers there."""
         path = folder / f"{self.kind}-{self.events}-{self.keys}"
         path.mkdir(exist_ok=True)
-        table = self.table()
+        table = replace(self, texts=False).table()
         np.asarray(table["type"].combine_chunks().indices).astype(np.int8).tofile(path / "type.bin")
         np.asarray(table["k"]).astype("<i8").tofile(path / "k.bin")
         np.asarray(table["time"]).astype("<i8").tofile(path / "time.bin")
         return path
+
+
+def _named(keys: npt.NDArray[np.int64]) -> pa.Array:
+    return pc.binary_join_element_wise("device", pa.array(keys).cast(pa.string()), " ")
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -37,6 +37,7 @@ class Request:
     queries: tuple[str, ...]
     baselines: tuple[str, ...]
     sources: tuple[str, ...]
+    texts: bool
     flink: bool
     rounds: int
     clock: str
@@ -97,6 +98,7 @@ def _plan(request: Request) -> tuple[Plan, tuple[str, ...]]:
         sources=request.sources,
         rounds=request.rounds,
         flink=request.flink,
+        texts=request.texts,
     )
     return plan, tuple(notes)
 
