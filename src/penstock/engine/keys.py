@@ -13,6 +13,8 @@ from penstock.engine.vm import mix
 STRETCH = 1 << 12
 ROOM, SLOTS = 1 << 10, 1 << 12
 """For how many instances there is room at first, and how long the table is in which they are found."""
+GROWTH = 4
+"""Where there is too little room, there is so many times as much as is needed then: what is not used costs nothing."""
 AHEAD = 32
 """So many slots are fetched together."""
 NEAR, FARTHEST = 1 << 12, 1 << 17
@@ -98,10 +100,10 @@ class Instances:
     def make_room(self, more: int) -> None:
         """Room for so many more instances."""
         if self.count + more > len(self.kinds):
-            room = 2 * (self.count + more)
+            room = GROWTH * (self.count + more)
             self.kinds, self.values = _with_room(self.kinds, room), _with_room(self.values, room)
         if 2 * (self.count + more) > len(self._slots):
-            before, self._slots = self._slots, no_slots(2 * (self.count + more))
+            before, self._slots = self._slots, no_slots(GROWTH * (self.count + more))
             move_slots(before, self._slots)
 
     def keep(self, kept: Ints) -> None:
@@ -129,8 +131,8 @@ def _with_room(rows: Ints, room: int) -> Ints:
 
 
 def no_slots(least: int) -> Ints:
-    """An empty table of numbers and hashes, at least so long."""
-    return np.full((1 << (least - 1).bit_length(), 2), -1, np.int64)
+    """An empty table of numbers and hashes, at least so long. No slot has the number 0, so that nothing is written."""
+    return np.zeros((1 << (least - 1).bit_length(), 2), np.int64)
 
 
 def _nowhere(count: int) -> NDArray[np.int32]:
@@ -154,7 +156,7 @@ def rehash(kinds, values, count, slots):
     for number in range(1, count):
         whole = row_hash(kinds, values, number)
         slot = whole & mask
-        while slots[slot, 0] >= 0:
+        while slots[slot, 0] != 0:
             slot = (slot + 1) & mask
         slots[slot, 0] = number
         slots[slot, 1] = whole
@@ -168,9 +170,9 @@ def move_slots(before, after):
     """
     mask = after.shape[0] - 1
     for place in range(before.shape[0]):
-        if before[place, 0] >= 0:
+        if before[place, 0] != 0:
             slot = before[place, 1] & mask
-            while after[slot, 0] >= 0:
+            while after[slot, 0] != 0:
                 slot = (slot + 1) & mask
             after[slot, 0] = before[place, 0]
             after[slot, 1] = before[place, 1]
@@ -192,7 +194,7 @@ def find(kinds, values, known_kinds, known_values, count, slots, found):
         slot = whole & mask
         while found[row] < 0:
             number = slots[slot, 0]
-            if number < 0:
+            if number == 0:
                 slots[slot, 0] = count
                 slots[slot, 1] = whole
                 for column in range(width):
@@ -218,10 +220,10 @@ def find(kinds, values, known_kinds, known_values, count, slots, found):
 def find_hashed(whole, kind, value, mask, table, known_kinds, known_values, count):
     """The number of the instance with this hash, which no other value has; and how many there are then."""
     slot = whole & mask
-    while table[2 * slot] >= 0 and table[2 * slot + 1] != whole:
+    while table[2 * slot] != 0 and table[2 * slot + 1] != whole:
         slot = (slot + 1) & mask
     number = table[2 * slot]
-    if number < 0:
+    if number == 0:
         number = count
         table[2 * slot] = count
         table[2 * slot + 1] = whole

@@ -142,19 +142,19 @@ def enter(rows, bounds, data, slots, ends, letters, count, found):
             begin, end = text_of(rows[at], edges)
             whole = found[at]
             slot = whole & mask
-            while table[2 * slot] >= 0:
-                number = table[2 * slot]
+            while table[2 * slot] != 0:
+                number = table[2 * slot] - 1
                 is_as_long = offsets[number + 1] - offsets[number] == end - begin
                 is_likely = table[2 * slot + 1] == whole and is_as_long
                 if is_likely and is_same(begin, end, address, size, offsets[number], own, room):
                     break
                 slot = (slot + 1) & mask
-            if table[2 * slot] < 0:
-                table[2 * slot] = count
-                table[2 * slot + 1] = whole
+            if table[2 * slot] == 0:
                 offsets[count + 1] = copied(begin, end, address, size, offsets[count], own)
                 count += 1
-            found[at] = table[2 * slot]
+                table[2 * slot] = count
+                table[2 * slot + 1] = whole
+            found[at] = table[2 * slot] - 1
     return count
 
 
