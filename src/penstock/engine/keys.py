@@ -13,8 +13,6 @@ from penstock.engine.vm import mix
 STRETCH = 1 << 12
 ROOM, SLOTS = 1 << 10, 1 << 12
 """For how many instances there is room at first, and how long the table is in which they are found."""
-GROWTH = 4
-"""Where there is too little room, there is so many times as much as is needed then: what is not used costs nothing."""
 AHEAD = 32
 """So many slots are fetched together."""
 NEAR, FARTHEST = 1 << 12, 1 << 17
@@ -100,10 +98,10 @@ class Instances:
     def make_room(self, more: int) -> None:
         """Room for so many more instances."""
         if self.count + more > len(self.kinds):
-            room = GROWTH * (self.count + more)
+            room = 2 * (self.count + more)
             self.kinds, self.values = _with_room(self.kinds, room), _with_room(self.values, room)
         if 2 * (self.count + more) > len(self._slots):
-            before, self._slots = self._slots, no_slots(GROWTH * (self.count + more))
+            before, self._slots = self._slots, no_slots(4 * (self.count + more))
             move_slots(before, self._slots)
 
     def keep(self, kept: Ints) -> None:
