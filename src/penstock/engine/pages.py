@@ -195,7 +195,7 @@ class Book:
             inside = page[kinds] == vm.TEXT
             bits[inside] = np.searchsorted(used, bits[inside])
             page[values] = bits
-        return page | {"texts": pa.table({"text": self.pool.texts().take(pa.array(used))})}
+        return page | {"texts": pa.table({"text": self.pool.taken(used)})}
 
 
 def _places(numbers: Ints, among: Ints) -> Ints:

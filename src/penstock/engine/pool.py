@@ -58,13 +58,20 @@ class Pool:
 
     def texts(self, first: int = 0) -> pa.Array:
         """All texts from a number on, as a column."""
+        return self._whole().slice(first).cast(pa.string())
+
+    def taken(self, numbers: Ints) -> pa.Array:
+        """The texts with these numbers, as a column."""
+        return self._whole().take(pa.array(numbers)).cast(pa.string())
+
+    def _whole(self) -> pa.Array:
+        """All texts where they are; good until the next text comes."""
         ends, letters = self._ends[: self._count + 1], self._letters
-        whole = pa.LargeStringArray.from_buffers(self._count, pa.py_buffer(ends), pa.py_buffer(letters))
-        return whole.slice(first).cast(pa.string())
+        return pa.LargeStringArray.from_buffers(self._count, pa.py_buffer(ends), pa.py_buffer(letters))
 
     def keep(self, kept: Ints) -> None:
         """Forgets all texts but these, which get the numbers of their places."""
-        texts = self.texts().take(pa.array(kept))
+        texts = self.taken(kept)
         self._empty()
         self.numbers(texts, np.arange(len(texts)))
 
