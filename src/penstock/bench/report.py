@@ -211,8 +211,9 @@ def markdown(results: Results, plots: Sequence[str] = ()) -> str:
     head = [
         "# Measured",
         "",
-        "All numbers come from one run; what counts are the ratios within it. Every way has one thread, finds the same",
-        "matches (counts and a checksum over ids and stamps are compared), and gives the ids and stamps of the matched",
+        "All numbers come from one run; what counts are the ratios within it. Every way has one thread, but for Flink,",
+        "and for Penstock, which reads files ahead in another. All find the same matches (counts and a sum over ids",
+        "and stamps are compared), and give the ids and stamps of the matched",
         f"events. `{ENGINE}` is the engine alone: without fields, ids and order, and without the table of results.",
         "What Flink CEP takes to make events is subtracted; `flink, filtered` gets only those of the pattern's types.",
         "",

@@ -125,7 +125,7 @@ def engine(
 ) -> None:
     """Measure the engine beside polars, pandas, duckdb, a plain loop and Flink CEP, on generated streams.
 
-    All find the same matches, which is checked, and all have one thread.
+    All find the same matches, which is checked. They have one thread, but for Flink, and for files that we read ahead.
 
     [bold]A few seconds:[/]
 

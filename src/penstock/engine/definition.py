@@ -23,7 +23,7 @@ from penstock.engine.nesting import Batch, Completed, Detection, keys_of
 from penstock.engine.pool import Pool
 from penstock.engine.runner import Ended, Runner
 from penstock.engine.symbols import NO_KEYS, Chosen, Keys, Membership, Piece, select
-from penstock.engine.values import constant, read_column
+from penstock.engine.values import constant, has_texts, read_column
 
 UNASKED = np.zeros(0, np.int64)
 """Identities, where a definition has no sides and nobody asks for them."""
@@ -263,7 +263,7 @@ def _kind(column: pa.Array) -> int:
     """The kind of all values of a column that may share rows out; that of nothing for other columns."""
     if column.type == pa.int64():
         return vm.INTEGER
-    return vm.TEXT if pa.types.is_string(column.type) or pa.types.is_dictionary(column.type) else vm.NULL
+    return vm.TEXT if has_texts(column) else vm.NULL
 
 
 def _bits(column: pa.Array, rows: Ints, pool: Pool) -> Ints:

@@ -31,10 +31,15 @@ def read_column(condition: c.Condition, table: Events, zone: str, pool: Pool) ->
     return encode(compile_filter(condition, zone).mask(table), pool)
 
 
+def has_texts(column: pa.Array) -> bool:
+    """Whether what a column has are texts, in a dictionary or not."""
+    return bool(pa.types.is_string(column.type) or pa.types.is_dictionary(column.type))
+
+
 def encode(column: pa.Array, pool: Pool) -> tuple[Ints, Ints]:
     """Kinds and bits of a column."""
     kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_dictionary(kind):
+    if has_texts(column):
         return pool.column(column)
     there = np.asarray(column.is_valid())
     if pa.types.is_null(kind):
@@ -58,7 +63,7 @@ def encode_key(column: pa.Array, pool: Pool) -> tuple[Ints | int, Ints]:
     """
     if column.null_count == 0 and pa.types.is_integer(column.type):
         return vm.INTEGER, np.asarray(column)
-    if column.null_count == 0 and (pa.types.is_string(column.type) or pa.types.is_dictionary(column.type)):
+    if column.null_count == 0 and has_texts(column):
         return vm.TEXT, pool.numbers(column, np.arange(len(column)))
     kinds, bits = encode(column, pool)
     if column.null_count == 0 and not pa.types.is_floating(column.type) and len(kinds):
