@@ -23,7 +23,7 @@ MORE = 3
 """What the kernel says, beside what `kernel.advance` may say, where there is no room for more instances."""
 STRETCH = 1 << 9
 AHEAD = 32
-"""So many slots are fetched together."""
+"""So many rows are laid out while the slot of one is fetched."""
 
 # K: where the columns are, what is known of instances, and how far rows are laid out.
 (
@@ -134,40 +134,36 @@ def lay_out(K, P):
     near, reach, count, largest = K[NEAR], np.uint64(K[REACH]), K[COUNT], K[LARGEST]
     kind = K[KIND]
     seed = mix(0, kind)
-    for first in range(start, end, AHEAD):
-        last = min(end, first + AHEAD)
-        missed = False
-        for at in range(first, last):
-            value = keys[rows[at]]
-            place = (at - start) * m.PLACE_WIDTH
+    for asked in range(start, end + AHEAD):
+        if asked < end:
+            value = keys[rows[asked]]
+            place = (asked - start) * m.PLACE_WIDTH
             number = np.int64(half_word_at(near + 4 * value)) if np.uint64(value) < reach else -1
             P[place + m.INSTANCE] = number
             if number < 0:
-                missed = True
                 whole = mix(seed, value)
                 P[place + m.IDENTITY] = whole
                 prefetch(table, 2 * (whole & mask))
-            further = rows[min(at + 2 * AHEAD, K[TOTAL] - 1)]
+            further = rows[min(asked + 2 * AHEAD, K[TOTAL] - 1)]
             prefetch(keys, further)
             prefetch(instants, further)
-        if missed:
-            for at in range(first, last):
-                place = (at - start) * m.PLACE_WIDTH
-                if P[place + m.INSTANCE] < 0:
-                    value = keys[rows[at]]
-                    largest = max(largest, value)
-                    number, count = find_hashed(P[place + m.IDENTITY], kind, value, mask, table, kinds, values, count)
-                    P[place + m.INSTANCE] = number
-                    if np.uint64(value) < reach:
-                        put_half_word(near + 4 * value, np.int32(number))
-        for at in range(first, last):
-            row, place = rows[at], (at - start) * m.PLACE_WIDTH
-            P[place + m.PLACE] = at
-            P[place + m.INSTANT] = instants[row]
-            P[place + m.BEGINS] = begins[row]
-            P[place + m.PLACE_SYMBOL] = K[FIRST_NUMBER] + at
-            P[place + m.SETS] = masks[code_at(codes, row, width)]
-            P[place + m.SIDE] = -1
-            P[place + m.IDENTITY] = K[FIRST_IDENTITY] + at
+        at = asked - AHEAD
+        if at < start:
+            continue
+        row, place = rows[at], (at - start) * m.PLACE_WIDTH
+        if P[place + m.INSTANCE] < 0:
+            value = keys[row]
+            largest = max(largest, value)
+            number, count = find_hashed(P[place + m.IDENTITY], kind, value, mask, table, kinds, values, count)
+            P[place + m.INSTANCE] = number
+            if np.uint64(value) < reach:
+                put_half_word(near + 4 * value, np.int32(number))
+        P[place + m.PLACE] = at
+        P[place + m.INSTANT] = instants[row]
+        P[place + m.BEGINS] = begins[row]
+        P[place + m.PLACE_SYMBOL] = K[FIRST_NUMBER] + at
+        P[place + m.SETS] = masks[code_at(codes, row, width)]
+        P[place + m.SIDE] = -1
+        P[place + m.IDENTITY] = K[FIRST_IDENTITY] + at
     K[NEXT_ROW], K[COUNT], K[LARGEST] = end, count, largest
     return end - start

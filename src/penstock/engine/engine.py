@@ -147,6 +147,7 @@ class Engine:
 
         ``picked`` are the rows of the types that matter, if somebody looked for them already.
         """
+        self._compact_many()
         self._reclaim()
         number = self.deliveries.take(delivered.composites)
         self.begins = self._ends()
@@ -166,6 +167,8 @@ class Engine:
             is_last = start >= len(table)
             symbols = self._consume(met, until if is_last else int(batch.field("hi")[-1].as_py()))
             self.batch = batch_after(len(batch), symbols)
+            if not is_last:
+                self._compact_many()
         if self.met == met_before:
             self.events.drop(table)
         return self._found()
@@ -216,10 +219,14 @@ class Engine:
             if self.choice.incomplete:
                 engine.let_go(max(until - 1, last))
                 self._report(number)
-            if engine.symbols.are_many(engine.instances.count):
-                self.compact(number)
         self.met += len(met_rows[0]) if len(met_rows) == 1 else len(np.unique(np.concatenate(met_rows)))
         return symbols
+
+    def _compact_many(self) -> None:
+        """Before more events come: where a definition has many symbols, those that no run holds are forgotten."""
+        for number, engine in enumerate(self.engines):
+            if engine.symbols.are_many(engine.instances.count):
+                self.compact(number)
 
     def compact(self, number: int) -> None:
         """Forgets symbols of a definition that no run holds and, where there are many, instances that hold nothing."""

@@ -25,7 +25,7 @@ def is_living(runners: Sequence[Runner], count: int) -> Bools:
     living = np.zeros(count, bool)
     for runner in runners:
         rows = runner.memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, runner.memory.live(m.KNOWN))
-        living[: len(rows)] |= (rows[:, m.FIRST_RUN] >= 0) | (rows[:, m.DEAD] != rows[0, m.DEAD])
+        living[: len(rows)] |= (rows[:, m.FIRST_RUN] > 0) | (rows[:, m.DEAD] != rows[0, m.DEAD])
     return living
 
 

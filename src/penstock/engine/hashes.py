@@ -26,7 +26,7 @@ LETTER = np.uint64(ord("a") - ord("9") - 1)
 PRIMITIVE, COMPOSITE, ID_LENGTH = (np.uint64(word) for word in (found.PRIMITIVE, found.COMPOSITE, digest.DIGITS))
 TEXT = found.TEXT
 TOGETHER = 32
-"""So many composites are hashed together."""
+"""So many composites or texts are hashed together."""
 
 
 @compiled
@@ -65,18 +65,56 @@ def finish(first, second):
 
 @compiled
 def hash_texts(rows, where, codes, starts, bounds, data, lanes):
-    """The hashes of some rows of texts, put ``where`` they belong; ``starts`` are lanes to begin with, by code."""
+    """The hashes of some rows of texts, put ``where`` they belong; ``starts`` are lanes to begin with, by code.
+
+    Texts that take as many words as each other go on together.
+    """
     firsts, seconds = lanes
     address, size, edges = data.ctypes.data, data.shape[0], bounds.ctypes.data
-    last = rows.shape[0] - 1
-    for number in range(last + 1):
-        ask_ahead(rows[min(number + AHEAD, last)], rows[min(number + 2 * AHEAD, last)], edges, address)
-        begin, end = text_of(rows[number], edges)
-        first, second = absorb(starts[codes[number], 0], starts[codes[number], 1], np.uint64(end - begin))
-        while begin < end:
-            first, second = absorb(first, second, word_of(begin, end, address, size))
-            begin += WORD
-        firsts[where[number]], seconds[where[number]] = finish(first, second)
+    scratch = np.empty(5 * TOGETHER, np.int64)
+    here = scratch.ctypes.data
+    row, last = 0, rows.shape[0] - 1
+    while row <= last:
+        count = min(TOGETHER, last + 1 - row)
+        least, most = size, 0
+        for one in range(count):
+            number = row + one
+            ask_ahead(rows[min(number + AHEAD, last)], rows[min(number + 2 * AHEAD, last)], edges, address)
+            begin, end = text_of(rows[number], edges)
+            scratch[one], scratch[TOGETHER + one] = starts[codes[number], 0], starts[codes[number], 1]
+            scratch[2 * TOGETHER + one], scratch[3 * TOGETHER + one] = begin, end
+            least, most = min(least, end - begin), max(most, end - begin)
+        words = (most + WORD - 1) // WORD
+        if count == TOGETHER and (least + WORD - 1) // WORD == words:
+            hash_texts_together(here, words, address, size)
+        else:
+            for one in range(count):
+                begin, end = scratch[2 * TOGETHER + one], scratch[3 * TOGETHER + one]
+                first, second = np.uint64(scratch[one]), np.uint64(scratch[TOGETHER + one])
+                first, second = absorb(first, second, np.uint64(end - begin))
+                while begin < end:
+                    first, second = absorb(first, second, word_of(begin, end, address, size))
+                    begin += WORD
+                scratch[one], scratch[TOGETHER + one] = finish(first, second)
+        for one in range(count):
+            firsts[where[row + one]], seconds[where[row + one]] = scratch[one], scratch[TOGETHER + one]
+        row += count
+
+
+@inlined
+def hash_texts_together(lanes, words, address, size):
+    """The hashes of texts of so many words; where they begin and end, and then room for a word, is behind the lanes."""
+    begins, ends = pointer(lanes + 2 * WORD * TOGETHER), pointer(lanes + 3 * WORD * TOGETHER)
+    given = lanes + 4 * WORD * TOGETHER
+    next_words = pointer(given)
+    for one in range(TOGETHER):
+        next_words[one] = ends[one] - begins[one]
+    absorb_all(lanes, given, 1, np.uint64(0))
+    for word in range(words):
+        for one in range(TOGETHER):
+            next_words[one] = word_of(begins[one] + WORD * word, ends[one], address, size)
+        absorb_all(lanes, given, 1, np.uint64(0))
+    end_all(lanes)
 
 
 @compiled
@@ -220,12 +258,18 @@ def absorb_all(lanes, words, step, more):
 
 
 @inlined
+def end_all(lanes):
+    """The lanes of all when all words are in."""
+    firsts, seconds = pointer(lanes), pointer(lanes + WORD * TOGETHER)
+    for one in range(TOGETHER):
+        firsts[one], seconds[one] = finish(np.uint64(firsts[one]), np.uint64(seconds[one]))
+
+
+@inlined
 def finish_all(lanes, words):
     """Puts the digits of all where they belong."""
     firsts, seconds, out = pointer(lanes), pointer(lanes + WORD * TOGETHER), pointer(words)
-    for one in range(TOGETHER):
-        first, second = finish(np.uint64(firsts[one]), np.uint64(seconds[one]))
-        firsts[one], seconds[one] = first, second
+    end_all(lanes)
     for one in range(TOGETHER):
         out[3 * one] = written(np.uint64(firsts[one]) >> LOW)
         out[3 * one + 1] = written(np.uint64(firsts[one]))

@@ -6,9 +6,12 @@ import numpy as np
 
 from penstock.engine import memory as m
 from penstock.engine.memory import NONE, Ints
+from penstock.engine.spare import SPARE
 
 RUNS = 1 << 10
 """For how many runs and composites there is room at first."""
+ROOMY = 2
+"""Where more room for runs is needed, memory for so many times as many is taken."""
 
 
 _BLANK = (m.INSTANCES, m.CLOCKS, m.MADE)
@@ -54,19 +57,21 @@ class Memory:
     def _replace(self, which: int, array: Ints) -> None:
         self.arrays = (*self.arrays[:which], array, *self.arrays[which + 1 :])
 
-    def _grown(self, which: int, length: int) -> None:
-        """Makes an array longer. Only what is read before it is written must be zero."""
-        before = self.arrays[which]
+    def _grown(self, which: int, length: int, used: int | None = None) -> None:
+        """Makes an array longer; all of it was used, or so much. Only what is read before it is written must be zero."""
+        before = self.arrays[which][:used]
         is_blank = which in _BLANK or not len(before)
-        after = (np.zeros if is_blank else np.empty)(max(length, 1), np.int64)
+        after = (SPARE.blank if is_blank else SPARE.unwritten)(max(length, 1))
         after[: len(before)] = before
         self._replace(which, after)
 
     def grow_runs(self, room: int) -> None:
-        """Room for so many runs."""
+        """Room for so many runs; memory that is not written yet costs nothing, so that more of it is taken at once."""
         before = self.live(m.RUN_ROOM)
-        self._grown(m.RUNS, room * m.RUN_WIDTH)
-        self._grown(m.CLOCKS, room * self.clocked)
+        if room * m.RUN_WIDTH > len(self.arrays[m.RUNS]):
+            whole = ROOMY * room if before else room
+            self._grown(m.RUNS, whole * m.RUN_WIDTH, before * m.RUN_WIDTH)
+            self._grown(m.CLOCKS, whole * self.clocked, before * self.clocked)
         runs = self.rows(m.RUNS, m.RUN_WIDTH, room)
         first = max(before, 1)  # row 0 is the run that has matched nothing
         runs[first:, m.NEXT] = np.arange(first + 1, room + 1)
@@ -149,9 +154,7 @@ class Memory:
 
     def grow_instances(self, room: int) -> None:
         """Room for so many instances."""
-        before = len(self.arrays[m.INSTANCES]) // m.INSTANCE_WIDTH
         self._grown(m.INSTANCES, room * m.INSTANCE_WIDTH)
-        self.rows(m.INSTANCES, m.INSTANCE_WIDTH, room)[before:, m.FIRST_RUN] = -1
 
     def grow_queues(self, room: int) -> None:
         """Room for so many deadlines of each timer."""

@@ -102,7 +102,7 @@ def step(instance, first, last, now, place, L, M, P, F, X):
     chronicle = L[m.HEAD][m.CONTEXT] == m.CHRONICLE
     used = False
     run = M[m.INSTANCES][row + m.FIRST_RUN]
-    while run >= 0:
+    while run > 0:
         following = of_run(run, m.NEXT, M)
         interest = L[m.STATES][of_run(run, m.STATE, M) * m.STATE_WIDTH + m.STATE_INTEREST]
         if interest & sets:
@@ -169,7 +169,7 @@ def let_go(instance, now, L, M):
         return
     M[m.COUNTS][m.TAIL] = -1
     run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-    while run >= 0:
+    while run > 0:
         following = of_run(run, m.NEXT, M)
         reason = over(run, now, L, M)
         if reason:
@@ -184,16 +184,16 @@ def replace(instance, now, L, M):
     """Of the runs with the same options, keeps the one that started last."""
     M[m.COUNTS][m.TAIL] = -1
     run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-    while run >= 0:
+    while run > 0:
         following = of_run(run, m.NEXT, M)
         kind = L[m.STATES][of_run(run, m.STATE, M) * m.STATE_WIDTH + m.STATE_KIND]
         later = following
-        while later >= 0:
+        while later > 0:
             other = L[m.STATES][of_run(later, m.STATE, M) * m.STATE_WIDTH + m.STATE_KIND]
             if other == kind and of_run(later, m.REMAINING, M) == of_run(run, m.REMAINING, M):
                 break
             later = of_run(later, m.NEXT, M)
-        if later >= 0:
+        if later > 0:
             end(run, m.REPLACED, now, instance, L, M)
             remove(run, following, instance, M)
         else:
@@ -245,7 +245,7 @@ def fire(instance, timer, at, L, M, X):
         let_go(instance, at, L, M)
         M[m.COUNTS][m.TAIL] = -1
     run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-    while run >= 0:
+    while run > 0:
         following = of_run(run, m.NEXT, M)
         own = due(run, timer, at, L, M)
         if own >= 0:
@@ -382,7 +382,7 @@ def look_ahead(at, count, clocked, M, P):
     instance = P[(at + AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
     if instance >= 0:
         run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-        if run >= 0:
+        if run > 0:
             run = M[m.RUNS][run * m.RUN_WIDTH + m.NEXT]
             prefetch(M[m.RUNS], run * m.RUN_WIDTH)
             prefetch(M[m.CLOCKS], run * clocked)
@@ -400,7 +400,7 @@ def look_ahead_together(at, count, M, P):
     instance = P[(at + AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
     if instance >= 0:
         leader = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-        if leader >= 0:
+        if leader > 0:
             prefetch(M[m.RUNS], of_run(leader, m.LAST_OF_GROUP, M) * m.RUN_WIDTH)
 
 

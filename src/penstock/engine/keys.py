@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.memory import Ints
 from penstock.engine.pointers import pointer, prefetch
+from penstock.engine.spare import SPARE
 from penstock.engine.vm import mix
 
 STRETCH = 1 << 12
-ROOM, SLOTS = 1 << 10, 1 << 12
+ROOM, SLOTS = 1 << 10, 1 << 11
 """For how many instances there is room at first, and how long the table is in which they are found."""
 AHEAD = 32
 """So many slots are fetched together."""
@@ -97,12 +98,11 @@ class Instances:
 
     def make_room(self, more: int) -> None:
         """Room for so many more instances."""
-        if self.count + more > len(self.kinds):
-            room = 2 * (self.count + more)
-            self.kinds, self.values = _with_room(self.kinds, room), _with_room(self.values, room)
-        if 2 * (self.count + more) > len(self._slots):
+        if self.count + more > self.room:
             before, self._slots = self._slots, no_slots(4 * (self.count + more))
             move_slots(before, self._slots)
+            room, known = len(self._slots) // 2, slice(self.count)
+            self.kinds, self.values = (_with_room(some[known], room) for some in (self.kinds, self.values))
 
     def keep(self, kept: Ints) -> None:
         """Forgets all instances but these, which get the numbers of their places; the first is 0.
@@ -123,14 +123,15 @@ class Instances:
 
 def _with_room(rows: Ints, room: int) -> Ints:
     """These rows in an array of this length."""
-    longer: Ints = np.zeros((room, rows.shape[1]), np.int64)
+    longer = SPARE.unwritten(room * rows.shape[1]).reshape(room, rows.shape[1])
     longer[: len(rows)] = rows
     return longer
 
 
 def no_slots(least: int) -> Ints:
     """An empty table of numbers and hashes, at least so long. No slot has the number 0, so that nothing is written."""
-    return np.zeros((1 << (least - 1).bit_length(), 2), np.int64)
+    count = 1 << (least - 1).bit_length()
+    return SPARE.blank(2 * count).reshape(count, 2)
 
 
 def _nowhere(count: int) -> NDArray[np.int32]:

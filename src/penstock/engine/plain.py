@@ -172,7 +172,7 @@ def step_one(instance, sets, lo, hi, symbol, place, timers, limits, L, M, X):
     row = instance * m.INSTANCE_WIDTH
     before = -1
     run = M[m.INSTANCES][row + m.FIRST_RUN]
-    while run >= 0:
+    while run > 0:
         following = M[m.RUNS][run * m.RUN_WIDTH + m.NEXT]
         state = M[m.RUNS][run * m.RUN_WIDTH + m.STATE] * m.STATE_WIDTH
         if L[m.STATES][state + m.STATE_INTEREST] & sets:
@@ -223,7 +223,7 @@ def fire_one(instance, timer, at, L, M, X):
     before = -1
     timers, limits = L[m.HEAD][m.TIMERS], L[m.HEAD][m.LIMITS]
     run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-    while run >= 0:
+    while run > 0:
         following = M[m.RUNS][run * m.RUN_WIDTH + m.NEXT]
         if M[m.CLOCKS][run * (timers + limits) + timer] == at:
             M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.TOUCHED] = 1

@@ -13,7 +13,7 @@ from penstock.engine.together import behind, is_loose, last_of
 
 BACKWARDS, FORWARDS = 1, 2
 AHEAD = 16
-"""So many composites pass while the processor fetches a matched symbol."""
+"""So many composites or instances pass while the processor fetches a matched symbol or a run."""
 
 
 @compiled
@@ -21,8 +21,16 @@ def sweep(now, layout, memory):
     """Ends all runs that can only come to nothing."""
     L, M = layout_of(layout), memory_of(memory)
     for instance in range(M[m.COUNTS][m.KNOWN]):
-        if M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN] >= 0:
+        ask_for_first(instance, M)
+        if M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN] > 0:
             let_go(instance, now, L, M)
+
+
+@inlined
+def ask_for_first(instance, M):
+    """Asks for the first run of an instance to come, where one after the other is looked at."""
+    further = min(instance + AHEAD, M[m.COUNTS][m.KNOWN] - 1)
+    prefetch(M[m.RUNS], M[m.INSTANCES][further * m.INSTANCE_WIDTH + m.FIRST_RUN] * m.RUN_WIDTH)
 
 
 @compiled
@@ -34,7 +42,7 @@ def report_open(now, layout, memory):
         return
     for instance in range(M[m.COUNTS][m.KNOWN]):
         run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-        while run >= 0:
+        while run > 0:
             end(run, m.OPEN, now, instance, L, M)
             run = of_run(run, m.NEXT, M)
 
@@ -97,8 +105,9 @@ def reclaim_nodes(together, memory):
     marks = np.zeros(counts[m.NODE_COUNT] + 1, np.int64)
     held = pointer(marks.ctypes.data)
     for instance in range(counts[m.KNOWN]):
+        ask_for_first(instance, M)
         run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-        while run >= 0:
+        while run > 0:
             hold_run(run, together, held, M)
             run = of_run(run, m.NEXT, M)
     for one in range(counts[m.MADE_COUNT] - 1, -1, -1):
@@ -124,8 +133,9 @@ def reclaim_nodes(together, memory):
             after = of_node(node, m.AFTER, M)
             M[m.NODES][node * m.NODE_WIDTH + m.AFTER] = held[after] - 1 if 0 <= after < before else -1
     for instance in range(counts[m.KNOWN]):
+        ask_for_first(instance, M)
         run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-        while run >= 0:
+        while run > 0:
             put_run(run, together, held, M)
             run = of_run(run, m.NEXT, M)
     for one in range(counts[m.MADE_COUNT]):

@@ -94,7 +94,7 @@ def hand_over(leader, run, M):
 @compiled
 def end_late(leader, since, before, following, instance, M):
     """Ends the runs of a group that began before an instant; returns who leads the others, -1 for none."""
-    while leader >= 0 and of_run(leader, m.LO, M) < since:
+    while leader > 0 and of_run(leader, m.LO, M) < since:
         leader = end_first(leader, before, following, m.EXPIRED, instance, M)
     return leader
 
@@ -289,7 +289,7 @@ def step_together(instance, sets, lo, hi, symbol, place, since, L, M):
     row = instance * m.INSTANCE_WIDTH
     before, way = -1, -1
     leader = M[m.INSTANCES][row + m.FIRST_RUN]
-    while leader >= 0:
+    while leader > 0:
         following = of_run(leader, m.NEXT, M)
         state = of_run(leader, m.STATE, M) * m.STATE_WIDTH
         went = -1
@@ -367,7 +367,7 @@ def let_late_go(instance, since, M):
     """Ends an instance's runs that began before an instant."""
     before = -1
     leader = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-    while leader >= 0:
+    while leader > 0:
         following = of_run(leader, m.NEXT, M)
         if of_run(leader, m.LO, M) < since:
             M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.TOUCHED] = 1
@@ -389,7 +389,7 @@ def needed_apart(instance, M):
     """How many matched symbols more there would be if each run of an instance had its own."""
     needed = 0
     leader = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-    while leader >= 0:
+    while leader > 0:
         if not is_loose(leader, M):
             last, top = last_of(leader, M), of_run(leader, m.TOP, M)
             run = leader
@@ -409,7 +409,7 @@ def needed_apart(instance, M):
 def part(instance, L, M):
     """All runs of an instance stand for themselves, as they do in other programs."""
     leader = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-    while leader >= 0:
+    while leader > 0:
         following = of_run(leader, m.NEXT, M)
         last, top = last_of(leader, M), of_run(leader, m.TOP, M)
         is_tied = not is_loose(leader, M)

@@ -22,7 +22,7 @@ def list_runs(instances, instance_rows, runs, together):
     count = 0
     for at in range(len(instances)):
         leader = instance_rows[instances[at] * m.INSTANCE_WIDTH + m.FIRST_RUN]
-        while leader >= 0:
+        while leader > 0:
             run, last = leader, leader
             if together and runs[leader * m.RUN_WIDTH + m.LAST_OF_GROUP] != m.NONE:
                 last = runs[leader * m.RUN_WIDTH + m.LAST_OF_GROUP]
