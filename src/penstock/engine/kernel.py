@@ -21,7 +21,7 @@ from penstock.engine.pointers import layout_of, memory_of, pointer, prefetch
 from penstock.engine.together import drop_first, let_late_go, needed_apart, part, step_together
 
 DONE, GROW, FULL = range(3)
-AHEAD = 4
+AHEAD = 8
 """So many places pass while the processor fetches a row."""
 
 

@@ -26,7 +26,7 @@ from penstock.events.times import DAY, EARLIEST, next_clock_time, zone_of
 TIDY = 1 << 15
 """For so many matched symbols and runs it is not asked which are still needed."""
 MADE = 1 << 17
-"""Up to so many places there is room for a composite of every fourth."""
+"""Up to so many places there is room for a symbol of each, and for a composite of every fourth."""
 AT_ONCE = 1 << 24
 """One event may lead to so many runs, or to some for each that waits."""
 
@@ -328,7 +328,7 @@ class Runner:
         live = memory.live(m.RUN_ROOM) - memory.live(m.FREE_RUNS)
         if short and 2 * (live + runs) >= memory.live(m.RUN_ROOM):
             memory.grow_runs(_roomy(live, runs))
-        held, more = memory.live(m.NODE_COUNT), max(nodes, min(places, TIDY))
+        held, more = memory.live(m.NODE_COUNT), max(nodes, min(places, MADE))
         if short and 2 * (held + more) >= memory.live(m.NODE_ROOM):
             memory.grow_nodes(_roomy(held, more))
         made, more = memory.live(m.MADE_COUNT), max(runs, min(places, MADE) // 4)
