@@ -137,7 +137,7 @@ def test_more_runs_than_there_is_memory_for_are_an_error(monkeypatch: pytest.Mon
 
     events = [{"type": "A", "id": str(at), "time": at} for at in range(5_000)]
     detector = ps.Detector("[A] ; [B]")
-    monkeypatch.setattr("penstock.engine.heap.Memory.grow_nodes", none_left)
+    monkeypatch.setattr("penstock.engine.heap.Memory.set_node_room", none_left)
     with pytest.raises(ps.StateError, match="no memory for"):
         detector.feed(events)
 

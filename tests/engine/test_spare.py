@@ -10,6 +10,8 @@ import pytest
 
 from penstock.engine import spare
 from penstock.engine.spare import LEAST, MOST, Spare
+from tests.compare.case import case_of
+from tests.compare.trial import compared, random_trial
 
 
 def address(array: np.ndarray) -> int:
@@ -91,3 +93,23 @@ def test_threads_never_get_the_same_memory() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_what_was_there_before_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All memory that engines leave is used again, and is full of nonsense."""
+    monkeypatch.setattr(spare, "LEAST", 1)
+    given: list[int] = []
+
+    def give(self: Spare, array: np.ndarray) -> None:
+        array.fill(0x5A5A5A5A5A5A5A5A)
+        given.append(len(array))
+        self._arrays[id(array)] = array
+
+    monkeypatch.setattr(Spare, "_give", give)
+    try:
+        for number in range(200):
+            trial = random_trial(f"spare:{number}")
+            assert compared(trial)[0] is None, case_of(trial, "they differ")
+    finally:
+        spare.SPARE._arrays.clear()
+    assert len(given) > 200

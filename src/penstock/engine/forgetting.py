@@ -63,7 +63,7 @@ def shrink(runner: Runner) -> None:
     memory = runner.memory
     used, room = memory.live(m.NODE_COUNT) + 2 * RUNS, memory.live(m.NODE_ROOM)
     if room > ROOMY * used:
-        memory.cut_nodes(max(2 * used, room // 2))
+        memory.set_node_room(max(2 * used, room // 2))
     used, room = memory.live(m.LIVE) + RUNS, memory.live(m.RUN_ROOM)
     if room > ROOMY * used:
         runs = listed(memory, np.arange(memory.live(m.KNOWN)), runner.is_together)

@@ -33,7 +33,7 @@ class Memory:
         self._replace(m.QUEUE_ENDS, np.zeros(max(1, 2 * timers), np.int64))
         self._replace(m.SCRATCH, np.zeros(max(1, limits), np.int64))
         self.grow_runs(RUNS)
-        self.grow_nodes(2 * RUNS)
+        self.set_node_room(2 * RUNS)
         self.grow_made(RUNS)
         self.grow_instances(1)
         if timers:
@@ -58,7 +58,7 @@ class Memory:
         self.arrays = (*self.arrays[:which], array, *self.arrays[which + 1 :])
 
     def _grown(self, which: int, length: int, used: int | None = None) -> None:
-        """Makes an array longer; all of it was used, or so much. Only what is read before it is written must be zero."""
+        """An array of another length; all of it was used, or so much. Only what is read before it is written is zero."""
         before = self.arrays[which][:used]
         is_blank = which in _BLANK or not len(before)
         after = (SPARE.blank if is_blank else SPARE.unwritten)(max(length, 1))
@@ -87,7 +87,7 @@ class Memory:
     def fit(self, runs: int, nodes: int, instances: int, made: int) -> None:
         """Room for what is put in from outside."""
         self.grow_runs(max(runs, self.live(m.RUN_ROOM)))
-        self.grow_nodes(max(nodes, self.live(m.NODE_ROOM)))
+        self.set_node_room(max(nodes, self.live(m.NODE_ROOM)))
         self.grow_instances(max(instances, len(self.arrays[m.INSTANCES]) // m.INSTANCE_WIDTH))
         self.grow_made(max(made + RUNS, self.live(m.MADE_ROOM)))
 
@@ -114,11 +114,6 @@ class Memory:
         link_runs(laid, self.rows(m.INSTANCES, m.INSTANCE_WIDTH, known), np.append(0, owners))
         self.set_used(len(rows), self.live(m.NODE_COUNT), known)
 
-    def cut_nodes(self, room: int) -> None:
-        """Room for so many matched symbols, which is less than there was."""
-        self._replace(m.NODES, self.arrays[m.NODES][: room * m.NODE_WIDTH].copy())
-        self.counts[m.NODE_ROOM] = room
-
     def put_instances(self, rows: Ints) -> None:
         """These are the instances now; half of the room is kept for others."""
         room = len(self.arrays[m.INSTANCES]) // m.INSTANCE_WIDTH // 2
@@ -135,9 +130,9 @@ class Memory:
             queues.append(waiting[waiting[:, 0] != NONE])
         self.set_queues(queues, max([2 * len(queue) for queue in queues] + [RUNS]))
 
-    def grow_nodes(self, room: int) -> None:
-        """Room for so many matched symbols."""
-        self._grown(m.NODES, room * m.NODE_WIDTH)
+    def set_node_room(self, room: int) -> None:
+        """Room for so many matched symbols, no fewer than there are."""
+        self._grown(m.NODES, room * m.NODE_WIDTH, self.live(m.NODE_COUNT) * m.NODE_WIDTH)
         self.counts[m.NODE_ROOM] = room
 
     def grow_made(self, room: int) -> None:

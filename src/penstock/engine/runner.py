@@ -330,7 +330,7 @@ class Runner:
             memory.grow_runs(_roomy(live, runs))
         held, more = memory.live(m.NODE_COUNT), max(nodes, min(places, MADE))
         if short and 2 * (held + more) >= memory.live(m.NODE_ROOM):
-            memory.grow_nodes(_roomy(held, more))
+            memory.set_node_room(_roomy(held, more))
         made, more = memory.live(m.MADE_COUNT), max(runs, min(places, MADE) // 4)
         if 2 * (made + more) >= memory.live(m.MADE_ROOM):
             memory.grow_made(_roomy(made, more))
@@ -404,7 +404,7 @@ class Runner:
         heads = memory.rows(m.MADE, m.MADE_WIDTH, memory.live(m.MADE_COUNT))[:, m.MADE_NODE].copy()
         parts = len(reclaim.list_parts(heads, memory.arrays[m.NODES])[1])
         if counts[m.NODE_COUNT] + parts >= counts[m.NODE_ROOM]:
-            memory.grow_nodes(2 * (int(counts[m.NODE_COUNT]) + parts))
+            memory.set_node_room(2 * (int(counts[m.NODE_COUNT]) + parts))
         self._bring_together()
         unite(self.layout, memory.arrays, known)
 
