@@ -285,7 +285,8 @@ def has_parts(table: EventTable) -> NDArray[np.bool_]:
 def _hash_events(table: EventTable, rows: Ints, where: Ints, lanes: Lanes) -> None:
     """Puts what ids take from events ``where`` these are parts."""
     source, composite = table.field("source"), has_parts(table)
-    codes, names = np.asarray(source.indices)[rows], source.dictionary
+    names = source.dictionary
+    codes = np.zeros(len(rows), np.int32) if len(names) == 1 else np.asarray(source.indices)[rows]
     if len(names) > len(rows):
         used, codes = np.unique(codes, return_inverse=True)
         codes, names = codes.astype(np.int32), names.take(pa.array(used))

@@ -27,6 +27,8 @@ PRIMITIVE, COMPOSITE, ID_LENGTH = (np.uint64(word) for word in (found.PRIMITIVE,
 TEXT = found.TEXT
 TOGETHER = 32
 """So many composites or texts are hashed together."""
+WAITING = 4
+"""The longest of them may have so many times as many parts as they have on average."""
 
 
 @compiled
@@ -157,14 +159,16 @@ def hash_composites(start, names, values, stamps, offsets, parts, words):
 
     ``start`` is the lanes after the type, ``names`` those of the attributes in the order of their names. A value is its
     kind, a word, and for text one word more. Composites that are alike go on together, step by step: one alone would
-    wait for each step before the next.
+    wait for each step before the next. Those that have fewer parts than others wait for them.
     """
     lanes = np.empty(2 * TOGETHER, np.int64)
     row, count = 0, stamps[0].shape[0]
     while row < count:
         last = min(row + TOGETHER, count)
-        if last - row == TOGETHER and are_alike(row, last, values[0], offsets):
-            hash_together(row, start, names, values, stamps, offsets, parts, lanes, words)
+        most = most_parts(row, last, offsets)
+        is_worth_it = most * TOGETHER <= WAITING * (offsets[last] - offsets[row])
+        if last - row == TOGETHER and is_worth_it and are_alike(row, last, values[0]):
+            hash_together(row, most, start, names, values, stamps, offsets, parts, lanes, words)
         else:
             for one in range(row, last):
                 hash_one(one, start, names, values, stamps, offsets, parts, words)
@@ -172,13 +176,19 @@ def hash_composites(start, names, values, stamps, offsets, parts, words):
 
 
 @inlined
-def are_alike(row, last, kinds, offsets):
-    """Whether composites have as many parts as each other, and attributes of the same kinds."""
-    size = offsets[row + 1] - offsets[row]
-    for other in range(row + 1, last):
-        if offsets[other + 1] - offsets[other] != size:
-            return False
-        for column in range(kinds.shape[0]):
+def most_parts(row, last, offsets):
+    """How many parts the composite has that has most of them."""
+    most = 0
+    for one in range(row, last):
+        most = max(most, offsets[one + 1] - offsets[one])
+    return most
+
+
+@inlined
+def are_alike(row, last, kinds):
+    """Whether composites have attributes of the same kinds."""
+    for column in range(kinds.shape[0]):
+        for other in range(row + 1, last):
             if kinds[column, other] != kinds[column, row]:
                 return False
     return True
@@ -213,11 +223,10 @@ def hash_one(row, start, names, values, stamps, offsets, parts, words):
 
 
 @inlined
-def hash_together(row, start, names, values, stamps, offsets, parts, lanes, words):
-    """The ids of composites that are alike."""
+def hash_together(row, most, start, names, values, stamps, offsets, parts, lanes, words):
+    """The ids of composites that are alike, and have so many parts at most."""
     kinds, bits, more = values
-    address = lanes.ctypes.data
-    size = offsets[row + 1] - offsets[row]
+    address, bounds = lanes.ctypes.data, offsets.ctypes.data + WORD * row
     there = np.uint64(0)
     for one in range(TOGETHER):
         lanes[one], lanes[TOGETHER + one] = start[0], start[1]
@@ -233,10 +242,15 @@ def hash_together(row, start, names, values, stamps, offsets, parts, lanes, word
     absorb_one(address, there)
     for some in stamps:
         absorb_all(address, some.ctypes.data + WORD * row, 1, np.uint64(0))
-    for part in range(offsets[row], offsets[row + 1]):
-        for some in parts:
-            absorb_all(address, some.ctypes.data + WORD * part, size, np.uint64(0))
-    absorb_one(address, np.uint64(size))
+    if most * TOGETHER == offsets[row + TOGETHER] - offsets[row]:
+        for part in range(offsets[row], offsets[row + 1]):
+            for some in parts:
+                absorb_all(address, some.ctypes.data + WORD * part, most, np.uint64(0))
+    else:
+        for part in range(most):
+            for some in parts:
+                absorb_part(address, some.ctypes.data, bounds, part)
+    absorb_sizes(address, bounds)
     finish_all(address, words.ctypes.data + 3 * WORD * row)
 
 
@@ -255,6 +269,28 @@ def absorb_all(lanes, words, step, more):
     for one in range(TOGETHER):
         word = np.uint64(given[one * step]) + more
         firsts[one], seconds[one] = absorb(np.uint64(firsts[one]), np.uint64(seconds[one]), word)
+
+
+@inlined
+def absorb_part(lanes, words, bounds, part):
+    """The lanes of all after the word of a part, of those that have one with this number."""
+    firsts, seconds, given, ends = pointer(lanes), pointer(lanes + WORD * TOGETHER), pointer(words), pointer(bounds)
+    last = ends[TOGETHER] - 1
+    for one in range(TOGETHER):
+        first, second = np.uint64(firsts[one]), np.uint64(seconds[one])
+        gone_on = absorb(first, second, np.uint64(given[min(ends[one] + part, last)]))
+        is_there = ends[one] + part < ends[one + 1]
+        firsts[one] = gone_on[0] if is_there else first
+        seconds[one] = gone_on[1] if is_there else second
+
+
+@inlined
+def absorb_sizes(lanes, bounds):
+    """The lanes of all after how many parts each has."""
+    firsts, seconds, ends = pointer(lanes), pointer(lanes + WORD * TOGETHER), pointer(bounds)
+    for one in range(TOGETHER):
+        size = np.uint64(ends[one + 1] - ends[one])
+        firsts[one], seconds[one] = absorb(np.uint64(firsts[one]), np.uint64(seconds[one]), size)
 
 
 @inlined

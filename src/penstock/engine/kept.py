@@ -154,8 +154,10 @@ class Kept(Generic[T]):
         self._starts.append(start)
 
     def _rows(self, owner: int, numbers: Ints) -> Ints:
-        known = self._numbers[owner]
-        return numbers - self._starts[owner] if known is None else np.searchsorted(known, numbers)
+        known, start = self._numbers[owner], self._starts[owner]
+        if known is None:
+            return numbers - start if start else numbers
+        return np.searchsorted(known, numbers)
 
 
 def by_owner(owners: Ints) -> Iterator[tuple[int, Ints]]:

@@ -7,7 +7,7 @@ import numpy as np
 from penstock.engine.growing import Growing
 from penstock.engine.memory import Ints
 
-MANY = 1 << 18
+MANY = 1 << 19
 """So many symbols are kept without asking whether a run holds them."""
 
 

@@ -164,14 +164,25 @@ def take_out(made, together, nodes):
         place = rows[row + m.MADE_PLACE]
         columns[3, one] = place if place >= 0 else -1 - (-1 - place) % m.FIRINGS
         start, top, head = path_of(row, together, rows)
-        prefetch(given, path_of(min(one + AHEAD, count - 1) * m.MADE_WIDTH, together, rows)[0] * m.NODE_WIDTH)
+        ask_for_parts(min(one + AHEAD, count - 1), together, rows, given)
         offsets[one + 1] = offsets[one] + length_of(start, top, head, given)
     symbols, labels = np.empty(offsets[count], np.int64), np.empty(offsets[count], np.int64)
     into, beside = pointer(symbols.ctypes.data), pointer(labels.ctypes.data)
     for one in range(count):
         start, top, head = path_of(one * m.MADE_WIDTH, together, rows)
+        ask_for_parts(min(one + AHEAD, count - 1), together, rows, given)
         write_parts(start, top, head, offsets[one], offsets[one + 1], into, beside, given)
     return columns, offsets, symbols, labels
+
+
+@inlined
+def ask_for_parts(one, together, rows, nodes):
+    """Asks for the parts of a composite to come that are named where it is."""
+    start, top, head = path_of(one * m.MADE_WIDTH, together, rows)
+    prefetch(nodes, start * m.NODE_WIDTH)
+    if together:
+        prefetch(nodes, top * m.NODE_WIDTH)
+        prefetch(nodes, head * m.NODE_WIDTH)
 
 
 @compiled

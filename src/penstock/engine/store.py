@@ -8,6 +8,7 @@ import pyarrow as pa
 from penstock.engine.composed import PRIMITIVE, Composed
 from penstock.engine.found import known_rows
 from penstock.engine.kept import Ints, Kept
+from penstock.engine.spare import SPARE
 from penstock.events.table import EventTable, make_table
 
 
@@ -60,7 +61,7 @@ class Symbols:
 
 def _with_room(numbers: Ints, room: int) -> Ints:
     """The same numbers in an array of this length."""
-    longer = np.empty(room, np.int64)
+    longer = SPARE.unwritten(room)
     longer[: len(numbers)] = numbers
     return longer
 
