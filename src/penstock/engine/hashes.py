@@ -242,15 +242,7 @@ def hash_together(row, most, start, names, values, stamps, offsets, parts, lanes
     absorb_one(address, there)
     for some in stamps:
         absorb_all(address, some.ctypes.data + WORD * row, 1, np.uint64(0))
-    if most * TOGETHER == offsets[row + TOGETHER] - offsets[row]:
-        for part in range(offsets[row], offsets[row + 1]):
-            for some in parts:
-                absorb_all(address, some.ctypes.data + WORD * part, most, np.uint64(0))
-    else:
-        for part in range(most):
-            for some in parts:
-                absorb_part(address, some.ctypes.data, bounds, part)
-    absorb_sizes(address, bounds)
+    absorb_parts(address, parts, bounds, most)
     finish_all(address, words.ctypes.data + 3 * WORD * row)
 
 
@@ -269,6 +261,20 @@ def absorb_all(lanes, words, step, more):
     for one in range(TOGETHER):
         word = np.uint64(given[one * step]) + more
         firsts[one], seconds[one] = absorb(np.uint64(firsts[one]), np.uint64(seconds[one]), word)
+
+
+@inlined
+def absorb_parts(lanes, parts, bounds, most):
+    """The lanes of all after the words of their parts, and how many these are."""
+    ends = pointer(bounds)
+    are_as_many = most * TOGETHER == ends[TOGETHER] - ends[0]
+    for part in range(most):
+        for some in parts:
+            if are_as_many:
+                absorb_all(lanes, some.ctypes.data + WORD * (ends[0] + part), most, np.uint64(0))
+            else:
+                absorb_part(lanes, some.ctypes.data, bounds, part)
+    absorb_sizes(lanes, bounds)
 
 
 @inlined

@@ -58,7 +58,7 @@ class Memory:
         self.arrays = (*self.arrays[:which], array, *self.arrays[which + 1 :])
 
     def _grown(self, which: int, length: int, used: int | None = None) -> None:
-        """An array of another length; all of it was used, or so much. Only what is read before it is written is zero."""
+        """Another length for an array; so much of it is used. Only what is read before it is written must be zero."""
         before = self.arrays[which][:used]
         is_blank = which in _BLANK or not len(before)
         after = (SPARE.blank if is_blank else SPARE.unwritten)(max(length, 1))

@@ -64,7 +64,7 @@ TOP, LAST_OF_GROUP = REMAINING, BASE
 # What these are in runs that move together: the last symbol that a group has matched, and its last run.
 INSTANCE_WIDTH = 4
 FIRST_RUN, LIVE_RUNS, DEAD, TOUCHED = range(4)
-# Row 0 of the runs is in no list. So an instance has no run where FIRST_RUN is 0, as in memory nobody has written, or -1.
+# Row 0 of the runs is in no list. So an instance has no run where FIRST_RUN is 0, as in blank memory, or -1.
 NODE_WIDTH = 4
 SYMBOL, PARENT, LABELS, HASH = range(4)
 AFTER = HASH

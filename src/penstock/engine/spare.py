@@ -57,7 +57,7 @@ class Spare:
         """So much of an array, all of which comes back when nobody refers to it any more."""
         if length < LEAST:
             return array
-        seen = np.frombuffer(memoryview(array), np.int64, length)
+        seen = np.frombuffer(array.data, np.int64, length)
         weakref.finalize(seen.base, self._give, array).atexit = False
         return seen
 
