@@ -69,7 +69,7 @@ def test_small_arrays_are_not_kept() -> None:
 
 
 def test_there_is_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MOST * 8 == 128 << 20
+    assert MOST * 8 == 64 << 20
     monkeypatch.setattr(spare, "MOST", 3 * LEAST)
     some = Spare()
     arrays = [some.unwritten(LEAST) for _ in range(5)]

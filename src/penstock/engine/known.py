@@ -7,7 +7,7 @@ import numpy as np
 from penstock.engine.growing import Growing
 from penstock.engine.memory import Ints
 
-MANY = 1 << 19
+MANY = 1 << 18
 """So many symbols are kept without asking whether a run holds them."""
 
 

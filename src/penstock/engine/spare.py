@@ -13,8 +13,8 @@ from penstock.engine.memory import Ints
 
 LEAST = 1 << 15
 """Arrays of fewer words are not worth it."""
-MOST = 1 << 24
-"""So many words are kept, 128 MB, and no more."""
+MOST = 1 << 23
+"""So many words are kept, 64 MB, and no more."""
 ROOMY = 4
 """An array is used where at most so many times as much is there as is wanted."""
 
