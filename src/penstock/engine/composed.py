@@ -14,7 +14,7 @@ from penstock.engine import vm
 from penstock.engine.hashes import hash_composites, hash_composites_as_parts
 from penstock.engine.kept import Ints, Kept, by_owner, joined, ranges
 from penstock.engine.keys import Instances
-from penstock.engine.runner import Made
+from penstock.engine.made import Made
 from penstock.engine.taking import are_in_order
 from penstock.engine.texts import Lanes, Texts, Values, Words, put_hashes, source_starts
 from penstock.events.digest import DIGITS, START, absorbed, text_lanes

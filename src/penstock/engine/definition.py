@@ -18,10 +18,11 @@ from penstock.engine.growing import Growing
 from penstock.engine.kept import joined
 from penstock.engine.keys import Instances
 from penstock.engine.known import Symbols
+from penstock.engine.made import Ended
 from penstock.engine.memory import Ints
 from penstock.engine.nesting import Batch, Completed, Detection, keys_of
 from penstock.engine.pool import Pool
-from penstock.engine.runner import Ended, Runner
+from penstock.engine.runner import Runner
 from penstock.engine.symbols import NO_KEYS, Chosen, Keys, Membership, Piece, select
 from penstock.engine.values import constant, has_texts, read_column
 

@@ -17,8 +17,9 @@ from penstock.engine.code import Code
 from penstock.engine.kept import joined
 from penstock.engine.keys import Instances
 from penstock.engine.layout import Tables
+from penstock.engine.made import Made
 from penstock.engine.memory import Ints
-from penstock.engine.runner import Made, Runner
+from penstock.engine.runner import Runner
 from penstock.engine.selection import places_of
 from penstock.engine.symbols import NO_KEYS, TIMER, Chosen, Delivery, Keys, Piece, Shares, joined_keys
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from penstock.engine.by_key import MORE, STRETCH, Keyed, advance_by_key
 from penstock.engine.heap import Memory
 from penstock.engine.keys import Instances
 from penstock.engine.layout import Layout
+from penstock.engine.made import Ended, Made, joined, nothing_made
 from penstock.engine.memory import NONE, Ints
 from penstock.engine.moves import link_all_made
 from penstock.engine.past import Past
@@ -29,51 +29,6 @@ MADE = 1 << 17
 """Up to so many places there is room for a symbol of each, and for a composite of every fourth."""
 AT_ONCE = 1 << 24
 """One event may lead to so many runs, or to some for each that waits."""
-
-
-@dataclass(frozen=True)
-class Made:
-    """Composites of one batch: ``place`` is that of the batch which completed each, or -1 − timer.
-
-    The parts of a composite are rows ``offsets[i]`` to ``offsets[i + 1]`` of ``symbols`` and ``labels``.
-    """
-
-    instance: Ints
-    lo: Ints
-    hi: Ints
-    place: Ints
-    offsets: Ints
-    symbols: Ints
-    labels: Ints
-    kinds: Ints
-    values: Ints
-
-    def __len__(self) -> int:
-        return len(self.lo)
-
-
-@dataclass(frozen=True)
-class Ended:
-    """Runs that came to nothing: what they had matched, when each ended and the number of the reason."""
-
-    instance: Ints
-    lo: Ints
-    hi: Ints
-    at: Ints
-    reason: Ints
-    offsets: Ints
-    symbols: Ints
-    labels: Ints
-
-    def __len__(self) -> int:
-        return len(self.lo)
-
-    def as_made(self, selects: int) -> Made:
-        """What they had matched, as composites without selected values."""
-        count = len(self)
-        none = np.zeros((count, selects), np.int64)
-        places = np.zeros(count, np.int64)
-        return Made(self.instance, self.lo, self.hi, places, self.offsets, self.symbols, self.labels, none, none)
 
 
 def _clock_times(clock: int, after: int, end: int, zone: str) -> list[int]:
@@ -98,26 +53,6 @@ def _known(values: Mapping[int, int], clocks: tuple[Ints, Ints] | None = None) -
     if clocks is not None:
         known[m.CLOCK_FIRST], known[m.CLOCK_INSTANTS] = (array.ctypes.data for array in clocks)
     return known
-
-
-def _joined(some: list[Made]) -> Made:
-    """Composites of several stretches of a batch as one."""
-    if len(some) == 1:
-        return some[0]
-    ends = np.cumsum([0, *(len(one.symbols) for one in some)])
-    offsets = [one.offsets[:-1] + start for one, start in zip(some, ends, strict=False)]
-    names = [name for name in Made.__dataclass_fields__ if name != "offsets"]
-    arrays = {name: np.concatenate([getattr(one, name) for one in some]) for name in names}
-    return Made(offsets=np.concatenate([*offsets, ends[-1:]]), **arrays)
-
-
-def _nothing_made(selects: int) -> Made:
-    none: Ints = np.zeros(0, np.int64)
-    values: Ints = np.zeros((0, selects), np.int64)
-    return Made(none, none, none, none, np.zeros(1, np.int64), none, none, values, values)
-
-
-_NOTHING_MADE = _nothing_made(0)
 
 
 def _roomy(there: int, more: int) -> int:
@@ -215,8 +150,7 @@ class Runner:
 
     def nothing(self) -> Made:
         """No composites."""
-        selects = self.counts[m.SELECTS]
-        return _NOTHING_MADE if not selects else _nothing_made(selects)
+        return nothing_made(self.counts[m.SELECTS])
 
     def _run(
         self,
@@ -293,7 +227,7 @@ class Runner:
                 self._let_late_go()
             else:
                 made.append(self._taken(known, present))
-                return _joined(made)
+                return joined(made)
 
     def _let_late_go(self) -> None:
         """Ends runs whose time is up, which count as long as nothing asks for them; too many others are an error."""
