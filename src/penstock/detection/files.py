@@ -18,6 +18,7 @@ from penstock.detection.composites import Composites
 from penstock.detection.course import Course
 from penstock.detection.local import NEVER, detect_all
 from penstock.detection.plan import Plan
+from penstock.engine.pagereading import PageReading
 from penstock.errors import DataError, PenstockError
 from penstock.events.batches import ROWS, EventBatches, read_batches
 from penstock.events.files import Progress, event_files, read_events
@@ -81,7 +82,9 @@ def _silently(doing: str) -> None:
 
 def _in_batches(paths: Paths, plan: Plan, columns: Columns, until: int | None, rows: int) -> FoundInFiles | None:
     """The same in batches; None if this cannot be done, or if there is an error to be reported."""
-    batches = read_batches(paths, columns, relevant=plan.relevant, wanted_attributes=plan.attributes, rows=rows)
+    batches = read_batches(
+        paths, columns, relevant=plan.relevant, wanted_attributes=plan.attributes, rows=rows, reader=PageReading()
+    )
     if not batches.holds or batches.blank is None:
         return None
     try:

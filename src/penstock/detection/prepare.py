@@ -12,6 +12,8 @@ from penstock.detection.local import detect_all
 from penstock.detection.plan import plan_of
 from penstock.engine.engine import Engine
 from penstock.engine.memory import CONTEXTS
+from penstock.engine.pagereading import PageReading
+from penstock.events.parquetpages import Page, Pages
 from penstock.events.settling import SHORT_NAME
 from penstock.events.table import EventTable, make_table
 
@@ -50,6 +52,19 @@ def compile_all() -> None:
         detector.feed(table.slice(start, _MANY // 2), arrival=start)
         detector = Detector.restore(detector.snapshot())
     detector.finish()
+    _read_pages()
+
+
+def _read_pages() -> None:
+    """Reads a text and a number, as they are and by codes."""
+    reader, codes = PageReading(), memoryview(bytes([0, 2, 0]))
+    for values, read in (
+        (b"\1\0\0\0a", lambda pages: reader.texts(pages, 0, 1, pa.array).whole()),
+        (bytes(8), lambda pages: reader.numbers(pages, 0, 1)),
+    ):
+        plain = Page(0, 1, False, memoryview(values))
+        read(Pages((plain,), None))
+        read(Pages((Page(0, 1, True, codes),), plain))
 
 
 def _with_short_names(table: EventTable) -> EventTable:

@@ -23,7 +23,7 @@ from penstock.events.files import event_files
 from penstock.events.identity import with_ids
 from penstock.events.mapping import Columns
 from penstock.events.order import weakly_sorted
-from penstock.events.parquetfile import ParquetPieces
+from penstock.events.parquetfile import PageReader, ParquetPieces
 from penstock.events.repeats import Names
 from penstock.events.table import EventTable, concat
 
@@ -43,6 +43,7 @@ def read_batches(
     relevant: Relevant | None = None,
     wanted_attributes: frozenset[str] | None = None,
     rows: int = ROWS,
+    reader: PageReader | None = None,
 ) -> EventBatches:
     """Read the events of files and folders in batches, each of them a table, if they can be read so.
 
@@ -55,12 +56,13 @@ def read_batches(
         relevant: Takes out of a table the events that the batches have, by their types; None for all.
         wanted_attributes: The attributes that their events have; None for all.
         rows: About how many rows are read together.
+        reader: Reads pages of Parquet files, of ids those of relevant events alone; None if Arrow reads all.
 
     >>> batches = read_batches([])
     >>> [len(table) for table in batches], batches.holds
     ([], True)
     """
-    return EventBatches(event_files(paths), columns or Columns(), relevant or _all, wanted_attributes, rows)
+    return EventBatches(event_files(paths), columns or Columns(), relevant or _all, wanted_attributes, rows, reader)
 
 
 class EventBatches:
@@ -78,6 +80,7 @@ class EventBatches:
         relevant: Relevant,
         attributes: frozenset[str] | None,
         rows: int,
+        reader: PageReader | None = None,
     ) -> None:
         self._relevant, self._attributes = relevant, attributes
         self._names = Names()
@@ -88,7 +91,7 @@ class EventBatches:
         """The largest ``hi`` of these."""
         self._pieces: list[ParquetPieces | CsvPieces] = []
         try:
-            self._pieces = [_pieces(path, columns, attributes, rows) for path in files]
+            self._pieces = [_pieces(path, columns, attributes, rows, reader) for path in files]
             self.holds = _are_alike(self._pieces)
         except (DataError, UnusualError, OSError, pa.ArrowInvalid):
             self.holds = False
@@ -159,9 +162,11 @@ class EventBatches:
         return first.slice(0, cut), weakly_sorted(concat([first.slice(cut), second]))
 
 
-def _pieces(path: Path, columns: Columns, attributes: frozenset[str] | None, rows: int) -> ParquetPieces | CsvPieces:
+def _pieces(
+    path: Path, columns: Columns, attributes: frozenset[str] | None, rows: int, reader: PageReader | None
+) -> ParquetPieces | CsvPieces:
     if path.suffix.lower() == ".parquet":
-        return ParquetPieces(path, columns, attributes, rows)
+        return ParquetPieces(path, columns, attributes, rows, reader)
     if path.suffix.lower() == ".csv":
         return CsvPieces(path, columns, attributes, rows)
     raise UnusualError(f"{path} is not read in pieces")

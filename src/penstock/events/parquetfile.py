@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,7 +17,39 @@ from penstock.events.convert import is_text
 from penstock.events.mapping import Columns
 from penstock.events.naming import field_columns
 from penstock.events.origin import Numbered, OnBad, Origin
-from penstock.events.table import EventTable
+from penstock.events.parquetpages import ColumnPages, Pages, UnreadableError, has_no_empty, pages_of
+from penstock.events.settling import LateTexts
+from penstock.events.table import EventTable, Ints
+
+LARGE = 1 << 16
+"""Rows of a row group from which on it pays to read it by itself."""
+_TEXTS = (pa.string(), pa.large_string())
+
+
+class PageReader(Protocol):
+    """Reads what is in pages."""
+
+    def texts(self, given: Pages, first: int, count: int, otherwise: Callable[[Ints], pa.Array]) -> LateTexts:
+        """A column of so many rows, from the first on, whose texts are read where they are taken.
+
+        Where pages are not as they should be, ``otherwise`` gives the texts of rows.
+        """
+
+    def numbers(self, given: Pages, first: int, count: int) -> Ints:
+        """The whole numbers of so many rows, from the first on."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a file; ``ids`` are yet to be read if they are given."""
+
+    rows: pa.RecordBatch | pa.Table
+    ids: LateTexts | None = None
+
+    def events(self, columns: Columns, origin: str | Origin = "row") -> EventTable:
+        """The same as events."""
+        table = from_arrow(self.rows, columns, origin=origin)
+        return table if self.ids is None else table.with_given("id", self.ids)
 
 
 def read_parquet(path: Path, columns: Columns, on_bad: OnBad | None = None) -> tuple[EventTable, Origin]:
@@ -49,40 +84,104 @@ class ParquetPieces:
     """A Parquet file of which pieces are read one after the other, so that the memory it takes does not grow.
 
     ``attributes`` are the attributes that are needed, None for all of them. Other columns are read only if they give a
-    field, if ids are made of them, or if a value of theirs can be bad.
+    field, if ids are made of them, or if a value of theirs can be bad. Whole numbers are read by a page reader, if it
+    is given and can read them, and so are ids, where they are taken; Arrow reads all else.
     """
 
-    def __init__(self, path: Path, columns: Columns, attributes: Collection[str] | None, rows: int) -> None:
-        self.path, self.columns, self.rows = path, columns, rows
+    def __init__(
+        self,
+        path: Path,
+        columns: Columns,
+        attributes: Collection[str] | None,
+        rows: int,
+        reader: PageReader | None = None,
+    ) -> None:
+        self.path, self.columns, self.rows, self.reader = path, columns, rows, reader
         with pq.ParquetFile(path) as file:
             schema = file.schema_arrow
             self.groups = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
             """How many rows each of its row groups has."""
+            names = field_columns(schema.names, columns)
+            self._paged = self._pages(file, names) if reader else {}
         self.blank = from_arrow(schema.empty_table(), columns)
         """A table without rows, with all attributes of the file."""
-        names = field_columns(schema.names, columns)
         self.has_ids = "id" in names
         self.has_parts = "parts" in names
         self.coded = _coded(schema, columns)
         self.read = schema.names
+        self._kinds = {field.name: field.type for field in schema}
         if attributes is not None and self.has_ids:
             needed = {*names.values(), *attributes}
             self.read = [field.name for field in schema if field.name in needed or not _is_safe(field.type)]
         self.leaves_behind = len(self.read) < len(schema.names)
         """Whether there are columns that are not read."""
 
+    def _pages(self, file: pq.ParquetFile, names: dict[str, str]) -> dict[str, list[ColumnPages]]:
+        """The pages of columns that a page reader reads, if row groups are worth a piece of their own."""
+        if sum(self.groups) < LARGE * len(self.groups):
+            return {}
+        found: dict[str, list[ColumnPages] | None] = {}
+        for one in file.schema_arrow:
+            if pa.types.is_int64(one.type) or pa.types.is_timestamp(one.type):
+                found[one.name] = pages_of(file, self.path, one.name, "INT64")
+            elif one.name == "id" and one.type in _TEXTS and self._gives_ids_alone(names):
+                found["id"] = pages_of(file, self.path, "id", "BYTE_ARRAY") if has_no_empty(file, "id") else None
+        return {name: pages for name, pages in found.items() if pages}
+
+    def _gives_ids_alone(self, names: dict[str, str]) -> bool:
+        return names.get("id") == "id" and "id" not in self.columns.given(self.columns.time_from).values()
+
     def __iter__(self) -> Iterator[EventTable]:
         """The events with the attributes that are needed, in the order of the file."""
         return map(self.events, self.parsed())
 
-    def events(self, batch: pa.RecordBatch) -> EventTable:
+    def events(self, piece: Piece) -> EventTable:
         """Some rows as events."""
-        return from_arrow(batch, self.columns)
+        return piece.events(self.columns)
 
-    def parsed(self, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
+    def parsed(self, groups: Sequence[int] | None = None) -> Iterator[Piece]:
         """The rows of some row groups, or of all, before they are events."""
+        others = [name for name in self.read if name not in self._paged]
         with pq.ParquetFile(self.path, read_dictionary=self.coded, pre_buffer=False) as file:
-            yield from file.iter_batches(self.rows, row_groups=groups, columns=self.read)
+            read = partial(file.iter_batches, self.rows, columns=others, use_threads=False)
+            if len(others) == len(self.read):
+                yield from map(Piece, read(row_groups=groups))
+                return
+            for group in range(len(self.groups)) if groups is None else groups:
+                first = 0
+                for batch in read(row_groups=[group]):
+                    yield self._piece(batch, group, first)
+                    first += len(batch)
+
+    def _piece(self, batch: pa.RecordBatch, group: int, first: int) -> Piece:
+        """The rows that a batch has of a row group, with the columns that Arrow did not read."""
+        assert self.reader is not None  # noqa: S101
+        columns, ids = {name: batch[name] for name in batch.schema.names}, None
+        for name in self.read:
+            if name in columns:
+                continue
+            pages = self._paged[name][group]
+            if name == "id":
+                ids = _late_texts(self.reader, pages, first, len(batch))
+            else:
+                columns[name] = _numbers(self.reader, pages, first, len(batch), self._kinds[name])
+        return Piece(pa.record_batch({name: columns[name] for name in self.read if name in columns}), ids)
+
+
+def _late_texts(reader: PageReader, pages: ColumnPages, first: int, count: int) -> LateTexts:
+    try:
+        given = pages.between(first, first + count)
+    except UnreadableError:
+        given = Pages((), None)
+    return reader.texts(given, first, count, lambda rows: pages.whole.cast(pa.string()).take(pa.array(rows)))
+
+
+def _numbers(reader: PageReader, pages: ColumnPages, first: int, count: int, kind: pa.DataType) -> pa.Array:
+    try:
+        numbers = reader.numbers(pages.between(first, first + count), first, count)
+    except UnreadableError:
+        return pages.whole.slice(first, count)
+    return pa.array(numbers).view(kind)
 
 
 def _is_safe(kind: pa.DataType) -> bool:

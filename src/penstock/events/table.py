@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from penstock.errors import DataError
 from penstock.events.cloudevents import from_cloudevent
 from penstock.events.event import Event
-from penstock.events.settling import NAME, settled
+from penstock.events.settling import NAME, Given, settled
 from penstock.events.times import datetime_of
 
 TIME = pa.timestamp("us", "UTC")
@@ -53,7 +53,7 @@ _ZEROS = [mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)]
 """The bytes of all constant columns, longer ones behind shorter ones."""
 
 
-NOTHING_GIVEN: Mapping[str, pa.Array] = MappingProxyType({})
+NOTHING_GIVEN: Mapping[str, Given] = MappingProxyType({})
 
 
 class EventTable:
@@ -78,7 +78,7 @@ class EventTable:
         fields: pa.Table | dict[str, pa.Array],
         attributes: pa.Table,
         fixed: bool = False,
-        given: Mapping[str, pa.Array] = NOTHING_GIVEN,
+        given: Mapping[str, Given] = NOTHING_GIVEN,
         latest: int | None = None,
     ) -> None:
         self._latest = latest
@@ -169,6 +169,15 @@ class EventTable:
         if self._fields is None:
             return EventTable(self._columns, attributes, self.fixed, self._given, self._latest)
         return EventTable(self._fields, attributes, self.fixed, latest=self._latest)
+
+    def with_given(self, field: str, column: Given) -> EventTable:
+        """The same events, where nothing was said of a field yet, with its column.
+
+        >>> make_table({"type": ["A"], "lo": [1], "hi": [2]}, {}).with_given("id", pa.array(["7"])).record(0).id
+        '7'
+        """
+        columns = {name: self.field(name) for name in NAMES if name != field and name not in self._given}
+        return EventTable(columns, self.attributes, self.fixed, {**self._given, field: column}, self._latest)
 
     def attribute(self, name: str) -> pa.Array:
         """An attribute's column as one array.
@@ -309,7 +318,7 @@ def make_table(
     fields: Mapping[str, Any],
     attributes: Mapping[str, pa.Array],
     fixed: bool = False,
-    given: Mapping[str, pa.Array] = NOTHING_GIVEN,
+    given: Mapping[str, Given] = NOTHING_GIVEN,
     latest: int | None = None,
 ) -> EventTable:
     """Build a table from columns; fields that nothing is said of are absent (no source, no flags).

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from penstock.engine.pagereading import PageReading
 from penstock.errors import DataError
 from penstock.events.files import event_files
 from penstock.events.mapping import Columns
@@ -20,7 +21,7 @@ from penstock.events.table import EventTable
 from penstock.spark.failures import raise_ours
 from penstock.spark.moving import default_buckets, found_in
 from penstock.spark.options import TableOptions
-from penstock.spark.packing import ROWS, read_rows
+from penstock.spark.packing import ROWS, read_piece
 from penstock.spark.planning import (
     Patterns,
     common_options,
@@ -130,12 +131,13 @@ class Scan:
 
     def _tables(self, file: int, group: int) -> Iterator[EventTable]:
         recipe = self.work.recipe
-        pieces = ParquetPieces(self.folder / self.files[file], recipe.columns, recipe.attributes, ROWS)
+        path = self.folder / self.files[file]
+        pieces = ParquetPieces(path, recipe.columns, recipe.attributes, ROWS, PageReading())
         recipe = replace(recipe, leaves_behind=pieces.leaves_behind)
         first = sum(pieces.groups[:group])
-        for batch in pieces.parsed([group]):
-            yield read_rows(batch, recipe, FileRows(self.files[file], first))
-            first += len(batch)
+        for piece in pieces.parsed([group]):
+            yield read_piece(piece, recipe, FileRows(self.files[file], first))
+            first += len(piece.rows)
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ from penstock.automaton.compile import compile_pattern
 from penstock.automaton.program import Program
 from penstock.engine.symbols import Membership, Piece, select
 from penstock.errors import DataError
-from penstock.events.arrow import from_arrow
 from penstock.events.convert import said
 from penstock.events.fields import shown
 from penstock.events.identity import unnumbered
 from penstock.events.mapping import Columns
 from penstock.events.origin import Origin
+from penstock.events.parquetfile import Piece as FilePiece
 from penstock.events.table import EventTable
 from penstock.spark.keys import NOWHERE, buckets_of
 from penstock.spark.narrowing import narrowed
@@ -171,15 +171,19 @@ def read_rows(data: pa.Table | pa.RecordBatch, recipe: Recipe, origin: Origin | 
     penstock.errors.DataError: row {'type': 'Open'}: field 'time': is missing
     hint: every event has a time
     """
-    origin = origin or Rows(data)
-    table = from_arrow(data, recipe.columns, origin=origin)
+    return read_piece(FilePiece(data), recipe, origin or Rows(data))
+
+
+def read_piece(piece: FilePiece, recipe: Recipe, origin: Origin) -> EventTable:
+    """The same for a piece of a file."""
+    table = piece.events(recipe.columns, origin)
     check_ids(table, recipe, origin)
     return table
 
 
 def check_ids(table: EventTable, recipe: Recipe, origin: Origin) -> None:
     """Refuses events without an id where it cannot be made."""
-    if recipe.leaves_behind and table.field("id").null_count:
+    if recipe.leaves_behind and isinstance(table.given("id"), pa.Array) and table.field("id").null_count:
         row = pc.index(table.field("id").is_null(), True).as_py()
         raise DataError(
             f"{origin.where(row)}: it has no id, and not all of its columns are read",

@@ -1,0 +1,13 @@
+"""What is in the pages of Parquet files, read by compiled code."""
+
+from __future__ import annotations
+
+from penstock.engine.pagenumbers import numbers_in
+from penstock.engine.pagetexts import PageTexts
+
+
+class PageReading:
+    """A `penstock.events.parquetfile.PageReader`."""
+
+    texts = PageTexts
+    numbers = staticmethod(numbers_in)
