@@ -85,6 +85,33 @@ def test_numbers_are_those_that_arrow_reads(tmp_path_factory, numbers, options, 
             assert read.tolist() == column.slice(first, count).to_pylist()
 
 
+@given(st.lists(st.sampled_from(["A", "Bé", "a.longer.name"]), min_size=1, max_size=60), WAYS, st.integers(1, 30))
+def test_names_are_those_that_arrow_reads(tmp_path_factory, names, options, size):
+    path = written(tmp_path_factory, pa.table({"type": names}), **options)
+    found, expected = pieces_of_groups(path, "type", "BYTE_ARRAY")
+    for pages, column in zip(found, expected, strict=True):
+        for first in range(0, len(column), size):
+            count = min(size, len(column) - first)
+            given = pages.between(first, first + count)
+            if given.dictionary is None or not all(page.is_coded for page in given.pages):
+                with pytest.raises(UnreadableError):
+                    READER.names(given, first, count)
+            else:
+                assert READER.names(given, first, count).to_pylist() == column.slice(first, count).to_pylist()
+
+
+def test_names_that_are_many_are_left_to_arrow(tmp_path_factory):
+    for many, is_read in ((127, True), (128, False)):
+        path = written(tmp_path_factory, pa.table({"type": [f"type {n}" for n in range(many)] * 2}))
+        (pages,), (column,) = pieces_of_groups(path, "type", "BYTE_ARRAY")
+        given = pages.between(0, 2 * many)
+        if is_read:
+            assert READER.names(given, 0, 2 * many).to_pylist() == column.to_pylist()
+        else:
+            with pytest.raises(UnreadableError):
+                READER.names(given, 0, 2 * many)
+
+
 def test_texts_may_be_taken_in_any_order_and_again(tmp_path_factory):
     path = written(tmp_path_factory, pa.table({"id": ["b", "a", "c"]}))
     (pages,), (column,) = pieces_of_groups(path, "id", "BYTE_ARRAY")
@@ -113,14 +140,15 @@ def test_what_is_unusual_is_left_to_arrow(tmp_path_factory, column, options):
 
 def test_damaged_pages_are_never_read_beyond_their_end(tmp_path_factory):
     chance = random.Random(5)  # noqa: S311
-    table = pa.table({"id": [f"event {n % 40}" for n in range(400)], "time": [n % 50 for n in range(400)]})
+    columns = {"id": [f"event {n % 40}" for n in range(400)], "time": [n % 50 for n in range(400)]}
+    table = pa.table(columns | {"type": ["A", "B"] * 200})
     refused = 0
     for codes, codec in product((True, False), ("none", "snappy")):
         options = {"use_dictionary": codes, "compression": codec}
         path = written(tmp_path_factory, table, data_page_size=512, **options)
         whole = path.read_bytes()
         with pq.ParquetFile(path) as file:
-            end = sum(file.metadata.row_group(0).column(number).total_compressed_size for number in range(2))
+            end = sum(file.metadata.row_group(0).column(number).total_compressed_size for number in range(3))
         for _ in range(300):
             damaged = bytearray(whole)
             for place in chance.choices(range(4, end), k=3):
@@ -131,7 +159,7 @@ def test_damaged_pages_are_never_read_beyond_their_end(tmp_path_factory):
     assert refused
 
 
-KINDS = {"id": "BYTE_ARRAY", "time": "INT64"}
+KINDS = {"id": "BYTE_ARRAY", "time": "INT64", "type": "BYTE_ARRAY"}
 
 
 def is_refused(path):
@@ -141,6 +169,7 @@ def is_refused(path):
     try:
         assert len(texts_of(found["id"][0], 0, 400).whole()) == 400
         assert len(READER.numbers(found["time"][0].between(0, 400), 0, 400)) == 400
+        assert len(READER.names(found["type"][0].between(0, 400), 0, 400)) == 400
     except UnreadableError:
         return True
     return False
@@ -165,9 +194,18 @@ def test_detection_does_not_depend_on_how_pages_are_read(tmp_path_factory, count
     plan = plan_of(parse("[A(k = $k)] ; [B(k = $k)]"), carry=carry)
     expected = detect_files([path], plan, rows=rows)
     with mock.patch.object(parquetfile, "LARGE", 0):
-        assert ParquetPieces(path, Columns(), None, rows, READER)._paged.keys() == {"id", "time", "k"}
+        assert ParquetPieces(path, Columns(), None, rows, READER)._paged.keys() == {"type", "id", "time", "k"}
         found = detect_files([path], plan, rows=rows)
     assert found.composites.table.equals(expected.composites.table)
+
+
+def test_all_columns_may_be_whole_numbers(tmp_path_factory):
+    path = written(tmp_path_factory, pa.table({"kind": [7, 8, 7], "start": [1, 2, 3]}), row_group_size=2)
+    columns, plan = Columns(type_from="kind", time_from="start"), plan_of(parse("['7'] ; ['7']"))
+    expected = detect_files([path], plan, columns).composites.table
+    with mock.patch.object(parquetfile, "LARGE", 0):
+        assert detect_files([path], plan, columns, rows=1).composites.table.equals(expected)
+    assert len(expected) == 1
 
 
 def test_an_id_that_may_be_empty_or_gives_a_time_is_left_to_arrow(tmp_path_factory):

@@ -56,7 +56,7 @@ def compile_all() -> None:
 
 
 def _read_pages() -> None:
-    """Reads a text and a number, as they are and by codes."""
+    """Reads a text and a number, as they are and by codes, and a name."""
     reader, codes = PageReading(), memoryview(bytes([0, 2, 0]))
     for values, read in (
         (b"\1\0\0\0a", lambda pages: reader.texts(pages, 0, 1, pa.array).whole()),
@@ -64,7 +64,9 @@ def _read_pages() -> None:
     ):
         plain = Page(0, 1, False, memoryview(values))
         read(Pages((plain,), None))
-        read(Pages((Page(0, 1, True, codes),), plain))
+        coded = Pages((Page(0, 1, True, codes),), plain)
+        read(coded)
+    reader.names(Pages(coded.pages, Page(0, 1, False, memoryview(b"\1\0\0\0a"))), 0, 1)
 
 
 def _with_short_names(table: EventTable) -> EventTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.engine.pagenumbers import numbers_in
+from penstock.engine.pagecolumns import names_in, numbers_in
 from penstock.engine.pagetexts import PageTexts
 
 
@@ -11,3 +11,4 @@ class PageReading:
 
     texts = PageTexts
     numbers = staticmethod(numbers_in)
+    names = staticmethod(names_in)

@@ -53,11 +53,11 @@ class PageTexts:
         wanted += self._first
         if len(wanted) and (wanted[1:] >= wanted[:-1]).all():
             with suppress(UnreadableError):
-                return _Search(self._texts, wanted).texts()
+                return TextSearch(self._texts, wanted).texts()
         return self._otherwise(wanted)
 
 
-class _Search:
+class TextSearch:
     """Finds the texts of rows, which rise, in their pages."""
 
     def __init__(self, given: Pages, wanted: Ints) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -37,6 +36,9 @@ class PageReader(Protocol):
 
     def numbers(self, given: Pages, first: int, count: int) -> Ints:
         """The whole numbers of so many rows, from the first on."""
+
+    def names(self, given: Pages, first: int, count: int) -> pa.DictionaryArray:
+        """The names of so many rows, from the first on, if they are few and all of them are coded."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,9 @@ class ParquetPieces:
         for one in file.schema_arrow:
             if pa.types.is_int64(one.type) or pa.types.is_timestamp(one.type):
                 found[one.name] = pages_of(file, self.path, one.name, "INT64")
-            elif one.name == "id" and one.type in _TEXTS and self._gives_ids_alone(names):
+            elif one.type in _TEXTS and one.name == names.get("type"):
+                found[one.name] = pages_of(file, self.path, one.name, "BYTE_ARRAY")
+            elif one.type in _TEXTS and one.name == "id" and self._gives_ids_alone(names):
                 found["id"] = pages_of(file, self.path, "id", "BYTE_ARRAY") if has_no_empty(file, "id") else None
         return {name: pages for name, pages in found.items() if pages}
 
@@ -143,45 +147,59 @@ class ParquetPieces:
         """The rows of some row groups, or of all, before they are events."""
         others = [name for name in self.read if name not in self._paged]
         with pq.ParquetFile(self.path, read_dictionary=self.coded, pre_buffer=False) as file:
-            read = partial(file.iter_batches, self.rows, columns=others, use_threads=False)
             if len(others) == len(self.read):
-                yield from map(Piece, read(row_groups=groups))
+                yield from map(Piece, file.iter_batches(self.rows, groups, self.read, use_threads=False))
                 return
             for group in range(len(self.groups)) if groups is None else groups:
                 first = 0
-                for batch in read(row_groups=[group]):
-                    yield self._piece(batch, group, first)
-                    first += len(batch)
+                for columns, count in self._read_by_arrow(file, group, others):
+                    yield self._piece(columns, group, first, count)
+                    first += count
 
-    def _piece(self, batch: pa.RecordBatch, group: int, first: int) -> Piece:
-        """The rows that a batch has of a row group, with the columns that Arrow did not read."""
-        assert self.reader is not None  # noqa: S101
-        columns, ids = {name: batch[name] for name in batch.schema.names}, None
+    def _read_by_arrow(
+        self, file: pq.ParquetFile, group: int, names: Sequence[str]
+    ) -> Iterator[tuple[dict[str, pa.Array], int]]:
+        """Columns of the pieces of a row group, and how many rows each has; there may be no such column."""
+        if names:
+            for batch in file.iter_batches(self.rows, [group], names, use_threads=False):
+                yield dict(zip(names, batch.select(names).columns, strict=True)), len(batch)
+            return
+        for first in range(0, self.groups[group], self.rows):
+            yield {}, min(self.rows, self.groups[group] - first)
+
+    def _piece(self, columns: dict[str, pa.Array], group: int, first: int, count: int) -> Piece:
+        """So many rows of a row group from the first on, with the columns that Arrow did not read."""
+        ids = None
         for name in self.read:
             if name in columns:
                 continue
             pages = self._paged[name][group]
             if name == "id":
-                ids = _late_texts(self.reader, pages, first, len(batch))
+                ids = self._late_texts(pages, first, count)
             else:
-                columns[name] = _numbers(self.reader, pages, first, len(batch), self._kinds[name])
+                columns[name] = self._column(pages, first, count, self._kinds[name])
         return Piece(pa.record_batch({name: columns[name] for name in self.read if name in columns}), ids)
 
+    def _late_texts(self, pages: ColumnPages, first: int, count: int) -> LateTexts:
+        try:
+            given = pages.between(first, first + count)
+        except UnreadableError:
+            given = Pages((), None)
+        return self._reader.texts(given, first, count, lambda rows: pages.whole.cast(pa.string()).take(pa.array(rows)))
 
-def _late_texts(reader: PageReader, pages: ColumnPages, first: int, count: int) -> LateTexts:
-    try:
-        given = pages.between(first, first + count)
-    except UnreadableError:
-        given = Pages((), None)
-    return reader.texts(given, first, count, lambda rows: pages.whole.cast(pa.string()).take(pa.array(rows)))
+    def _column(self, pages: ColumnPages, first: int, count: int, kind: pa.DataType) -> pa.Array:
+        try:
+            given = pages.between(first, first + count)
+            if kind in _TEXTS:
+                return self._reader.names(given, first, count)
+            return pa.array(self._reader.numbers(given, first, count)).view(kind)
+        except UnreadableError:
+            return pages.whole.slice(first, count)
 
-
-def _numbers(reader: PageReader, pages: ColumnPages, first: int, count: int, kind: pa.DataType) -> pa.Array:
-    try:
-        numbers = reader.numbers(pages.between(first, first + count), first, count)
-    except UnreadableError:
-        return pages.whole.slice(first, count)
-    return pa.array(numbers).view(kind)
+    @property
+    def _reader(self) -> PageReader:
+        assert self.reader is not None  # noqa: S101
+        return self.reader
 
 
 def _is_safe(kind: pa.DataType) -> bool:

@@ -2,7 +2,7 @@
 
 Arrow decodes a column as a whole. The ids of most events are never asked for, and to decode all of them takes longer
 than to detect. So pages are found here, by their headers, and taken apart where somebody asks for what is in them
-(`penstock.engine.pagetexts`, `pagenumbers`). Whatever is unusual, or not as it should be, is left to Arrow.
+(`penstock.engine.pagetexts`, `pagecolumns`). Whatever is unusual, or not as it should be, is left to Arrow.
 """
 
 from __future__ import annotations
