@@ -22,6 +22,9 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
+from penstock.checks.check import parse
+from penstock.detection.plan import plan_of
+from penstock.engine.pagereading import PageReading
 from penstock.events.arrow import from_arrow
 from penstock.events.batches import read_batches
 from penstock.events.files import read_events
@@ -63,7 +66,8 @@ def write(table: pa.Table, folder: Path) -> list[dict[str, Any]]:
 
 def in_batches(path: Path) -> int:
     """The wanted events of a file in order, a piece at a time."""
-    batches = read_batches([path], wanted_types=WANTED, wanted_attributes=frozenset("k"))
+    plan = plan_of(parse("[A(k = $k)] ; [B(k = $k)]"), carry="none")
+    batches = read_batches([path], relevant=plan.relevant, wanted_attributes=plan.attributes, reader=PageReading())
     found = sum(len(table) for table in batches)
     if not batches.holds:
         raise SystemExit(f"{path} cannot be read in batches")

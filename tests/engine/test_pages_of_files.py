@@ -15,10 +15,11 @@ from penstock import parse
 from penstock.detection.files import detect_files
 from penstock.detection.plan import plan_of
 from penstock.engine.pagereading import PageReading
-from penstock.events import parquetfile
+from penstock.errors import DataError
+from penstock.events import parquetpieces
 from penstock.events.mapping import Columns
-from penstock.events.parquetfile import ParquetPieces
 from penstock.events.parquetpages import UnreadableError, pages_of
+from penstock.events.parquetpieces import ParquetPieces
 
 READER = PageReading()
 WAYS = st.fixed_dictionaries(
@@ -193,7 +194,7 @@ def test_detection_does_not_depend_on_how_pages_are_read(tmp_path_factory, count
     path = written(tmp_path_factory, table, **options)
     plan = plan_of(parse("[A(k = $k)] ; [B(k = $k)]"), carry=carry)
     expected = detect_files([path], plan, rows=rows)
-    with mock.patch.object(parquetfile, "LARGE", 0):
+    with mock.patch.object(parquetpieces, "LARGE", 0):
         assert ParquetPieces(path, Columns(), None, rows, READER)._paged.keys() == {"type", "id", "time", "k"}
         found = detect_files([path], plan, rows=rows)
     assert found.composites.table.equals(expected.composites.table)
@@ -203,13 +204,13 @@ def test_all_columns_may_be_whole_numbers(tmp_path_factory):
     path = written(tmp_path_factory, pa.table({"kind": [7, 8, 7], "start": [1, 2, 3]}), row_group_size=2)
     columns, plan = Columns(type_from="kind", time_from="start"), plan_of(parse("['7'] ; ['7']"))
     expected = detect_files([path], plan, columns).composites.table
-    with mock.patch.object(parquetfile, "LARGE", 0):
+    with mock.patch.object(parquetpieces, "LARGE", 0):
         assert detect_files([path], plan, columns, rows=1).composites.table.equals(expected)
     assert len(expected) == 1
 
 
 def test_an_id_that_may_be_empty_or_gives_a_time_is_left_to_arrow(tmp_path_factory):
-    with mock.patch.object(parquetfile, "LARGE", 0):
+    with mock.patch.object(parquetpieces, "LARGE", 0):
         path = written(tmp_path_factory, pa.table({"type": ["A", "A"], "id": ["", "7"], "time": [1, 2]}))
         assert "id" not in ParquetPieces(path, Columns(), None, 9, READER)._paged
         assert len(detect_files([path], plan_of(parse("[A]"))).composites) == 2
@@ -219,14 +220,31 @@ def test_an_id_that_may_be_empty_or_gives_a_time_is_left_to_arrow(tmp_path_facto
         assert len(detect_files([path], plan_of(parse("[A]")), columns).composites) == 1
 
 
+@pytest.mark.parametrize("columns", [Columns(), Columns(type_from="id"), Columns(type="A"), Columns(source_from="id")])
+@pytest.mark.parametrize("ids", [[7, 8, 9], ["7", "8", "9"], [b"7", b"8", b"9"]])
+def test_ids_may_be_of_any_kind_and_give_other_fields_too(tmp_path_factory, columns, ids):
+    path = written(tmp_path_factory, pa.table({"type": ["A", "A", "A"], "id": ids, "time": [1, 2, 3]}))
+    plan = plan_of(parse("[*] ; [*]"))
+
+    def found():
+        try:
+            return detect_files([path], plan, columns).composites.table
+        except DataError as error:
+            return error.message
+
+    expected = found()
+    with mock.patch.object(parquetpieces, "LARGE", 0):
+        assert found() == expected
+
+
 def test_where_pages_turn_out_to_be_unreadable_arrow_reads_them(tmp_path_factory):
     table = pa.table({"type": ["A"] * 50, "id": [str(n) for n in range(50)], "time": range(50)})
     path = written(tmp_path_factory, table)
     plan = plan_of(parse("[A]"))
     expected = detect_files([path], plan).composites.table
     with (
-        mock.patch.object(parquetfile, "LARGE", 0),
-        mock.patch.object(parquetfile.ColumnPages, "_header", side_effect=UnreadableError("no")) as asked,
+        mock.patch.object(parquetpieces, "LARGE", 0),
+        mock.patch.object(parquetpieces.ColumnPages, "_header", side_effect=UnreadableError("no")) as asked,
     ):
         assert detect_files([path], plan).composites.table.equals(expected)
     assert asked.called

@@ -7,7 +7,7 @@ from penstock.engine.pagetexts import PageTexts
 
 
 class PageReading:
-    """A `penstock.events.parquetfile.PageReader`."""
+    """A `penstock.events.parquetpieces.PageReader`."""
 
     texts = PageTexts
     numbers = staticmethod(numbers_in)

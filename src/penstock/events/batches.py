@@ -23,7 +23,7 @@ from penstock.events.files import event_files
 from penstock.events.identity import with_ids
 from penstock.events.mapping import Columns
 from penstock.events.order import weakly_sorted
-from penstock.events.parquetfile import PageReader, ParquetPieces
+from penstock.events.parquetpieces import PageReader, ParquetPieces
 from penstock.events.repeats import Names
 from penstock.events.table import EventTable, concat
 

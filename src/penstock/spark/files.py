@@ -16,7 +16,7 @@ from penstock.engine.pagereading import PageReading
 from penstock.errors import DataError
 from penstock.events.files import event_files
 from penstock.events.mapping import Columns
-from penstock.events.parquetfile import ParquetPieces
+from penstock.events.parquetpieces import ParquetPieces
 from penstock.events.table import EventTable
 from penstock.spark.failures import raise_ours
 from penstock.spark.moving import default_buckets, found_in

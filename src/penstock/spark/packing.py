@@ -28,7 +28,7 @@ from penstock.events.fields import shown
 from penstock.events.identity import unnumbered
 from penstock.events.mapping import Columns
 from penstock.events.origin import Origin
-from penstock.events.parquetfile import Piece as FilePiece
+from penstock.events.parquetpieces import Piece as FilePiece
 from penstock.events.table import EventTable
 from penstock.spark.keys import NOWHERE, buckets_of
 from penstock.spark.narrowing import narrowed
