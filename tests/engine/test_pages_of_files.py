@@ -16,7 +16,7 @@ from penstock.detection.files import detect_files
 from penstock.detection.plan import plan_of
 from penstock.engine.pagereading import PageReading
 from penstock.errors import DataError
-from penstock.events import parquetpieces
+from penstock.events import parquetpages, parquetpieces
 from penstock.events.mapping import Columns
 from penstock.events.parquetpages import UnreadableError, pages_of
 from penstock.events.parquetpieces import ParquetPieces
@@ -174,6 +174,16 @@ def is_refused(path):
     except UnreadableError:
         return True
     return False
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_nulls_that_a_file_does_not_tell_of_are_noticed(tmp_path_factory, version):
+    texts = pa.table({"id": [None if n % 7 == 3 else str(n) for n in range(50)]})
+    path = written(tmp_path_factory, texts, data_page_version=version)
+    with pq.ParquetFile(path) as file, mock.patch.object(parquetpages, "_is_usual", return_value=True):
+        (pages,) = pages_of(file, path, "id", "BYTE_ARRAY")
+    with pytest.raises(UnreadableError):
+        pages.between(0, 50)
 
 
 def test_a_file_that_is_cut_off_is_refused(tmp_path_factory):

@@ -21,8 +21,8 @@ from penstock.events.thrift import Fields, read_struct
 
 _DATA, _DICTIONARY, _DATA_APART = 0, 2, 3
 """Kinds of pages; one of the last kind has its levels apart from its values."""
-_PLAIN, _CODED = 0, (2, 8)
-"""Encodings of values."""
+_PLAIN, _CODED, _RUNS = 0, (2, 8), 3
+"""Encodings of values, and of levels."""
 _ENCODINGS = frozenset({"PLAIN", "RLE", "RLE_DICTIONARY", "PLAIN_DICTIONARY", "BIT_PACKED"})
 _CODECS = {"SNAPPY": "snappy", "ZSTD": "zstd", "GZIP": "gzip", "UNCOMPRESSED": None}
 _HEADER, _LONGEST_HEADER, _NEAR = 1 << 8, 1 << 20, 1 << 20
@@ -126,10 +126,12 @@ class ColumnPages:
         if kind == _DATA:
             told, values = header[5], _values(body, size, self._codec)
             if self._has_levels:
-                values = values[_LENGTH + int.from_bytes(values[:_LENGTH], "little") :]
+                values = _behind_levels(values, told[1], told[3])
             return Page(self._row, told[1], _is_coded(told[2]), values)
         if kind == _DATA_APART:
             told = header[8]
+            if told[2]:
+                raise UnreadableError("there are nulls")
             before = told[5] + told[6]
             codec = self._codec if told.get(7, True) else None
             return Page(self._row, told[1], _is_coded(told[4]), _values(body[before:], size - before, codec))
@@ -159,6 +161,23 @@ class ColumnPages:
 
 def _values(body: memoryview, size: int, codec: str | None) -> memoryview:
     return body if codec is None else memoryview(pa.Codec(codec).decompress(pa.py_buffer(body), size))
+
+
+def _behind_levels(values: memoryview, rows: int, encoding: int) -> memoryview:
+    """The values of a page whose levels say, in one run, that none of them is null."""
+    length = int.from_bytes(values[:_LENGTH], "little")
+    levels = bytes(values[_LENGTH : _LENGTH + length])
+    if encoding != _RUNS or levels != _number(2 * rows) + b"\1":
+        raise UnreadableError("there may be nulls")
+    return values[_LENGTH + length :]
+
+
+def _number(number: int) -> bytes:
+    """A number with seven bits in each byte."""
+    rest = b""
+    while number > 127:
+        rest, number = rest + bytes([number & 127 | 128]), number >> 7
+    return rest + bytes([number])
 
 
 def _is_coded(encoding: int) -> bool:
