@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.kernel import DONE, consume_plain
-from penstock.engine.keys import FARTHEST, SPREAD, Instances, find_hashed
+from penstock.engine.keys import FARTHEST, SPREAD, Instances, enter, find_slot
 from penstock.engine.memory import Ints
 from penstock.engine.pointers import code_at, half_word_at, layout_of, memory_of, pointer, prefetch, put_half_word
+from penstock.engine.slots import mark_of, number_in
 from penstock.engine.vm import mix
 
 MORE = 3
@@ -28,8 +29,10 @@ AHEAD = 32
 # K: where the columns are, what is known of instances, and how far rows are laid out.
 (
     ROWS, CODES, MASKS, KEYS, BEGINS, INSTANTS, FIRST_NUMBER, FIRST_IDENTITY, TOTAL, NEXT_ROW, LAID,
-    KINDS, VALUES, SLOTS, SLOT_MASK, NEAR, REACH, LARGEST, ROOM, COUNT, CODE_WIDTH, KIND,
-) = range(22)  # fmt: skip
+    KINDS, VALUES, SLOTS, SLOT_MASK, NEAR, REACH, LARGEST, ROOM, COUNT, CODE_WIDTH, KIND, STARTS,
+) = range(23)  # fmt: skip
+EVERY = -1
+"""All sets, as a mask."""
 
 
 class Keyed:
@@ -56,7 +59,7 @@ class Keyed:
             self.cells[cell] = array.ctypes.data
         self.cells[FIRST_NUMBER], self.cells[FIRST_IDENTITY] = first
         self.cells[TOTAL], self.cells[LARGEST] = len(rows), -1
-        self.cells[CODE_WIDTH], self.cells[KIND] = codes.itemsize, kind
+        self.cells[CODE_WIDTH], self.cells[KIND], self.cells[STARTS] = codes.itemsize, kind, EVERY
 
     def __len__(self) -> int:
         return int(self.cells[TOTAL])
@@ -97,6 +100,7 @@ def advance_by_key(until, widest, layout, memory, places, parts, values, cells):
     F = pointer(parts.ctypes.data)
     X = pointer(values.ctypes.data)
     K = pointer(cells.ctypes.data)
+    K[STARTS] = L[m.HEAD][m.START_INTEREST]
     while True:
         is_last = K[NEXT_ROW] == K[TOTAL]
         outcome = consume_plain(until if is_last else m.NONE, 0, K[COUNT], widest, K[LAID], L, M, P, F, X)
@@ -125,15 +129,19 @@ def is_out_of_reach(K):
 
 @compiled
 def lay_out(K, P):
-    """Lays out the next stretch, and finds the instances of its rows by their keys; returns how many there are."""
+    """Lays out the next stretch, and finds the instances of its rows by their keys; returns how many places there are.
+
+    What concerns no start concerns nobody if its key was not seen before, and becomes no place.
+    """
     rows, masks, keys = pointer(K[ROWS]), pointer(K[MASKS]), pointer(K[KEYS])
     begins, instants = pointer(K[BEGINS]), pointer(K[INSTANTS])
-    codes, width = K[CODES], K[CODE_WIDTH]
+    codes, width, starts = K[CODES], K[CODE_WIDTH], K[STARTS]
     start, end = K[NEXT_ROW], min(K[NEXT_ROW] + STRETCH, K[TOTAL])
     table, mask, kinds, values = pointer(K[SLOTS]), K[SLOT_MASK], pointer(K[KINDS]), pointer(K[VALUES])
     near, reach, count, largest = K[NEAR], np.uint64(K[REACH]), K[COUNT], K[LARGEST]
     kind = K[KIND]
     seed = mix(0, kind)
+    laid = 0
     for asked in range(start, end + AHEAD):
         if asked < end:
             value = keys[rows[asked]]
@@ -141,9 +149,9 @@ def lay_out(K, P):
             number = np.int64(half_word_at(near + 4 * value)) if np.uint64(value) < reach else -1
             P[place + m.INSTANCE] = number
             if number < 0:
-                whole = mix(seed, value)
-                P[place + m.IDENTITY] = whole
-                prefetch(table, 2 * (whole & mask))
+                mark = mark_of(mix(seed, value))
+                P[place + m.IDENTITY] = mark
+                prefetch(table, mark & mask)
             further = rows[min(asked + 2 * AHEAD, K[TOTAL] - 1)]
             prefetch(keys, further)
             prefetch(instants, further)
@@ -151,19 +159,29 @@ def lay_out(K, P):
         if at < start:
             continue
         row, place = rows[at], (at - start) * m.PLACE_WIDTH
-        if P[place + m.INSTANCE] < 0:
-            value = keys[row]
+        number, sets = P[place + m.INSTANCE], masks[code_at(codes, row, width)]
+        if number < 0:
+            value, mark = keys[row], P[place + m.IDENTITY]
+            slot = find_slot(mark, value, mask, table, values)
+            number = number_in(table[slot])
+            if number == 0:
+                if not sets & starts:
+                    continue
+                number = count
+                enter(slot, mark, number, kind, value, table, kinds, values)
+                count += 1
             largest = max(largest, value)
-            number, count = find_hashed(P[place + m.IDENTITY], kind, value, mask, table, kinds, values, count)
-            P[place + m.INSTANCE] = number
             if np.uint64(value) < reach:
                 put_half_word(near + 4 * value, np.int32(number))
+        place = laid * m.PLACE_WIDTH
+        P[place + m.INSTANCE] = number
         P[place + m.PLACE] = at
         P[place + m.INSTANT] = instants[row]
         P[place + m.BEGINS] = begins[row]
         P[place + m.PLACE_SYMBOL] = K[FIRST_NUMBER] + at
-        P[place + m.SETS] = masks[code_at(codes, row, width)]
+        P[place + m.SETS] = sets
         P[place + m.SIDE] = -1
         P[place + m.IDENTITY] = K[FIRST_IDENTITY] + at
+        laid += 1
     K[NEXT_ROW], K[COUNT], K[LARGEST] = end, count, largest
-    return end - start
+    return laid

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.memory import Ints
 from penstock.engine.pointers import pointer, prefetch
+from penstock.engine.slots import free_slot, mark_of, move_slots, no_slots, number_in, slot_word
 from penstock.engine.spare import SPARE
 from penstock.engine.vm import mix
 
@@ -128,12 +129,6 @@ def _with_room(rows: Ints, room: int) -> Ints:
     return longer
 
 
-def no_slots(least: int) -> Ints:
-    """An empty table of numbers and hashes, at least so long. No slot has the number 0, so that nothing is written."""
-    count = 1 << (least - 1).bit_length()
-    return SPARE.blank(2 * count).reshape(count, 2)
-
-
 def _nowhere(count: int) -> NDArray[np.int32]:
     """A list for small numbers of whose instances nothing is known."""
     return np.full(count, -1, np.int32)
@@ -150,37 +145,17 @@ def row_hash(kinds, values, row):
 
 @compiled
 def rehash(kinds, values, count, slots):
-    """Enters all known instances into an empty table of numbers and hashes."""
-    mask = slots.shape[0] - 1
+    """Enters all known instances into an empty table."""
+    mask = np.int64(slots.shape[0] - 1)
     for number in range(1, count):
-        whole = row_hash(kinds, values, number)
-        slot = whole & mask
-        while slots[slot, 0] != 0:
-            slot = (slot + 1) & mask
-        slots[slot, 0] = number
-        slots[slot, 1] = whole
-
-
-@compiled
-def move_slots(before, after):
-    """Enters what one table of numbers and hashes has into an empty one, which is longer.
-
-    In the order of the one, places in the other are near each other.
-    """
-    mask = after.shape[0] - 1
-    for place in range(before.shape[0]):
-        if before[place, 0] != 0:
-            slot = before[place, 1] & mask
-            while after[slot, 0] != 0:
-                slot = (slot + 1) & mask
-            after[slot, 0] = before[place, 0]
-            after[slot, 1] = before[place, 1]
+        mark = mark_of(row_hash(kinds, values, number))
+        slots[free_slot(mark, mask, slots)] = slot_word(mark, number)
 
 
 @compiled
 def find(kinds, values, known_kinds, known_values, count, slots, found):
     """The number of each row's instance, new ones included; returns how many there are then."""
-    mask = slots.shape[0] - 1
+    mask = np.int64(slots.shape[0] - 1)
     width = kinds.shape[1]
     for row in range(kinds.shape[0]):
         found[row] = -1
@@ -189,19 +164,19 @@ def find(kinds, values, known_kinds, known_values, count, slots, found):
             null = null or kinds[row, column] == 0
         if null:
             continue
-        whole = row_hash(kinds, values, row)
-        slot = whole & mask
+        mark = mark_of(row_hash(kinds, values, row))
+        slot = mark & mask
         while found[row] < 0:
-            number = slots[slot, 0]
-            if number == 0:
-                slots[slot, 0] = count
-                slots[slot, 1] = whole
+            word = slots[slot]
+            number = number_in(word)
+            if word == 0:
+                slots[slot] = slot_word(mark, count)
                 for column in range(width):
                     known_kinds[count, column] = kinds[row, column]
                     known_values[count, column] = values[row, column]
                 found[row] = count
                 count += 1
-            elif slots[slot, 1] == whole:
+            elif mark_of(word) == mark:
                 same = True
                 for column in range(width):
                     same = (
@@ -216,37 +191,40 @@ def find(kinds, values, known_kinds, known_values, count, slots, found):
 
 
 @inlined
-def find_hashed(whole, kind, value, mask, table, known_kinds, known_values, count):
-    """The number of the instance with this hash, which no other value has; and how many there are then."""
-    slot = whole & mask
-    while table[2 * slot] != 0 and table[2 * slot + 1] != whole:
+def find_slot(mark, value, mask, table, known_values):
+    """Where the instance of a value stands, or would stand; all values are of one kind."""
+    slot = mark & mask
+    while table[slot] != 0 and (mark_of(table[slot]) != mark or known_values[number_in(table[slot])] != value):
         slot = (slot + 1) & mask
-    number = table[2 * slot]
-    if number == 0:
-        number = count
-        table[2 * slot] = count
-        table[2 * slot + 1] = whole
-        known_kinds[count] = kind
-        known_values[count] = value
-        count += 1
-    return number, count
+    return slot
+
+
+@inlined
+def enter(slot, mark, number, kind, value, table, known_kinds, known_values):
+    """Makes an instance known."""
+    table[slot] = slot_word(mark, number)
+    known_kinds[number] = kind
+    known_values[number] = value
 
 
 @compiled
 def find_one(kind, values, known_kinds, known_values, count, slots, found):
-    """The same for one parameter whose values are all of one kind, none of them null.
-
-    The hash of one value is one-to-one, so that equal hashes are equal values.
-    """
-    mask = slots.shape[0] - 1
+    """The same for one parameter whose values are all of one kind, none of them null."""
+    mask = np.int64(slots.shape[0] - 1)
     seed = mix(0, kind)
     table = pointer(slots.ctypes.data)
     all_kinds, all_values = pointer(known_kinds.ctypes.data), pointer(known_values.ctypes.data)
     for start in range(0, len(values), AHEAD):
         end = min(len(values), start + AHEAD)
         for row in range(start, end):
-            found[row] = mix(seed, values[row])
-            prefetch(table, (found[row] & mask) * 2)
+            found[row] = mark_of(mix(seed, values[row]))
+            prefetch(table, found[row] & mask)
         for row in range(start, end):
-            found[row], count = find_hashed(found[row], kind, values[row], mask, table, all_kinds, all_values, count)
+            slot = find_slot(found[row], values[row], mask, table, all_values)
+            number = number_in(table[slot])
+            if number == 0:
+                number = count
+                enter(slot, found[row], number, kind, values[row], table, all_kinds, all_values)
+                count += 1
+            found[row] = number
     return count

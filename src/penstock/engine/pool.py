@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from penstock.engine import vm
 from penstock.engine.compiled import compiled, inlined
-from penstock.engine.keys import move_slots, no_slots
 from penstock.engine.memory import Ints
 from penstock.engine.pointers import pointer, prefetch, put_word
+from penstock.engine.slots import mark_of, move_slots, no_slots, number_in, slot_word
 from penstock.engine.taking import WORD, ask_ahead, flat, text_of, word_of
 from penstock.engine.vm import mix
 
@@ -135,7 +135,7 @@ def length_of(rows, bounds):
 def enter(rows, bounds, data, slots, ends, letters, count, found):
     """The number of the text of each row, those that are not known yet included; returns how many there are then."""
     address, size, edges = data.ctypes.data, data.shape[0], bounds.ctypes.data
-    table, mask = pointer(slots.ctypes.data), slots.shape[0] - 1
+    table, mask = pointer(slots.ctypes.data), np.int64(slots.shape[0] - 1)
     offsets, own, room = pointer(ends.ctypes.data), letters.ctypes.data, letters.shape[0]
     last = rows.shape[0] - 1
     for first in range(0, last + 1, AHEAD):
@@ -143,25 +143,23 @@ def enter(rows, bounds, data, slots, ends, letters, count, found):
         for at in range(first, stop):
             ask_ahead(rows[min(at + AHEAD, last)], rows[min(at + 2 * AHEAD, last)], edges, address)
             begin, end = text_of(rows[at], edges)
-            found[at] = hash_of(begin, end, address, size)
-            prefetch(table, 2 * (found[at] & mask))
+            found[at] = mark_of(hash_of(begin, end, address, size))
+            prefetch(table, found[at] & mask)
         for at in range(first, stop):
             begin, end = text_of(rows[at], edges)
-            whole = found[at]
-            slot = whole & mask
-            while table[2 * slot] != 0:
-                number = table[2 * slot] - 1
-                is_as_long = offsets[number + 1] - offsets[number] == end - begin
-                is_likely = table[2 * slot + 1] == whole and is_as_long
+            mark = found[at]
+            slot = mark & mask
+            while table[slot] != 0:
+                number = number_in(table[slot]) - 1
+                is_likely = mark_of(table[slot]) == mark and offsets[number + 1] - offsets[number] == end - begin
                 if is_likely and is_same(begin, end, address, size, offsets[number], own, room):
                     break
                 slot = (slot + 1) & mask
-            if table[2 * slot] == 0:
+            if table[slot] == 0:
                 offsets[count + 1] = copied(begin, end, address, size, offsets[count], own)
                 count += 1
-                table[2 * slot] = count
-                table[2 * slot + 1] = whole
-            found[at] = table[2 * slot] - 1
+                table[slot] = slot_word(mark, count)
+            found[at] = number_in(table[slot]) - 1
     return count
 
 
