@@ -201,6 +201,17 @@ def test_a_result_can_be_joined_and_nothing_runs_before(spark: SparkSession) -> 
         lazy.collect()
 
 
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [(("Other", "9", None, "x"), r"'type': 'Other'.*field 'time'"), ((None, "9", 5, "x"), "field 'type': is missing")],
+)
+def test_a_row_that_is_no_event_is_told_whatever_its_type(
+    spark: SparkSession, row: tuple[str | None, str, int | None, str], told: str
+) -> None:
+    with pytest.raises(ps.DataError, match=told):
+        on_spark.detect(doors(spark, [row]), PAIRS).collect()
+
+
 def test_tables_with_columns_of_their_own(spark: SparkSession) -> None:
     df = spark.createDataFrame([(11, 5, "a"), (1, 7, "a"), (11, 9, "b")], "alarm int, start int, device string")
     pattern = "['11'(device = $d)] ; ['1'(device = $d)]"

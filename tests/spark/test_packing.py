@@ -107,3 +107,18 @@ def test_blobs_are_small() -> None:
     assert len(packed) > 1
     assert pa.compute.max(sizes).as_py() < 1 << 18
     assert unpack(packed["blob"].to_pylist()).field("id").to_pylist() == table["id"].to_pylist()
+
+
+def test_types_by_number_are_types_again() -> None:
+    recipe = Recipe(split([PATTERN]), 1, names=("type", "time"), coded=("A", "B"))
+    rows = pa.table({"code": pa.array([1, 0, 1], pa.int8()), "c0": pa.nulls(3, pa.string()), "c1": [1, 2, 3]})
+    assert recipe.named(rows).to_pydict() == {"type": ["B", "A", "B"], "time": [1, 2, 3]}
+
+
+def test_a_row_whose_type_has_no_number_says_its_type() -> None:
+    recipe = Recipe(split([PATTERN]), 1, names=("time", "type"), coded=("A", "B"))
+    rows = pa.table({"code": pa.array([0, None, None], pa.int8()), "c0": [1, None, 3], "c1": [None, 7, None]})
+    named = recipe.named(rows)
+    assert named.to_pydict() == {"time": [1, None, 3], "type": ["A", "7", None]}
+    with pytest.raises(DataError, match=r"row \{'type': '7'\}: field 'time': is missing"):
+        Packer(recipe).pack(named.slice(1, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 import pyarrow as pa
 
 from penstock.checks.check import parse
@@ -13,6 +14,7 @@ from penstock.detection.plan import plan_of
 from penstock.engine.engine import Engine
 from penstock.engine.memory import CONTEXTS
 from penstock.engine.pagereading import PageReading
+from penstock.engine.sharing import buckets_of_numbers, counts_of, in_shares
 from penstock.events.parquetpages import Page, Pages
 from penstock.events.settling import SHORT_NAME
 from penstock.events.table import EventTable, make_table
@@ -24,7 +26,7 @@ _MANY = 1 << 13
 
 
 def prepare() -> None:
-    """Compiles what orders events and detects, or reads it from disk, by detections that use what most do.
+    """Compiles what orders events, shares them out and detects, or reads it from disk, by doing what most do.
 
     >>> prepare()
     """
@@ -33,6 +35,10 @@ def prepare() -> None:
         for first in (3, 0):
             detector.feed(_events("ABB", range(first, first + 3), [key] * 3, ["s", "t", "s"]), arrival=first)
         detector.finish()
+    numbers = np.arange(2)
+    in_shares(numbers, buckets_of_numbers(numbers, 1, 2), 2)
+    counts_of(numbers.astype(np.int8), 2)
+    counts_of(numbers.astype(np.int32), 2)
 
 
 def compile_all() -> None:

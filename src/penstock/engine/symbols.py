@@ -181,6 +181,14 @@ def select(members: list[Membership], piece: Piece) -> tuple[Chosen, list[Ints]]
     return chosen, bits
 
 
+def rows_met(members: list[Membership], piece: Piece) -> tuple[NDArray[np.bool_], Ints]:
+    """Which names in a piece's dictionary of types programs may meet, and the rows that are in any of their sets."""
+    wanted = np.bitwise_or.reduce([one.by_type(piece) for one in members]) != 0
+    if any(one.filters for one in members):
+        return wanted, select(members, piece)[0].rows
+    return wanted, piece.rows_of(wanted)
+
+
 Shares = tuple[Ints, Ints, Ints]
 """Symbols, the instance that each concerns (-1: all), and the sets that it is in."""
 

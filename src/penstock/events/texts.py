@@ -10,8 +10,9 @@ import pyarrow.compute as pc
 Words = npt.NDArray[np.uint64]
 _WORD = 8
 _MASKS = np.array([(1 << (8 * length)) - 1 for length in range(_WORD + 1)], np.uint64)
-_FACTOR = np.uint64(0xC6A4A7935BD1E995)
-_SHIFT = np.uint64(47)
+FACTOR = np.uint64(0xC6A4A7935BD1E995)
+SHIFT = np.uint64(47)
+"""What a step of MurmurHash64A multiplies by, and by how much it shifts."""
 _ROWS = 1 << 15
 """Rows that are hashed together, so that what is computed for them stays in the processor's cache."""
 
@@ -22,11 +23,11 @@ def mixed(numbers: Words, more: Words) -> Words:
     >>> len(set(mixed(np.zeros(3, np.uint64), np.arange(3, dtype=np.uint64)).tolist()))
     3
     """
-    result: Words = more * _FACTOR
-    result ^= result >> _SHIFT
-    result *= _FACTOR
+    result: Words = more * FACTOR
+    result ^= result >> SHIFT
+    result *= FACTOR
     result ^= numbers
-    result *= _FACTOR
+    result *= FACTOR
     return result
 
 
@@ -66,15 +67,15 @@ def _hashed(places: npt.NDArray[np.int32], data: npt.NDArray[np.uint8]) -> Words
     offsets = places.astype(np.int64)
     begins, lengths = offsets[:-1], np.diff(offsets)
     words = np.ndarray((len(data) - _WORD + 1,), "<u8", data.data, 0, (1,))
-    result = lengths.astype(np.uint64) * _FACTOR
+    result = lengths.astype(np.uint64) * FACTOR
     rows: npt.NDArray[np.int64] | slice = slice(None)
     for done in range(0, int(lengths.max(initial=0)), _WORD):
         if int(lengths.min()) <= done:
             rows = np.flatnonzero(lengths > done)
         result[rows] = mixed(result[rows], _word(words, begins[rows] + done, lengths[rows] - done))
-    result ^= result >> _SHIFT
-    result *= _FACTOR
-    result ^= result >> _SHIFT
+    result ^= result >> SHIFT
+    result *= FACTOR
+    result ^= result >> SHIFT
     return result
 
 

@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from penstock.events.arrow import from_arrow
 from penstock.events.naming import field_columns
-from penstock.spark.columns import Frame, last_stamp, needed_columns, needed_rows
+from penstock.spark.columns import Frame, by_number, last_stamp, needed_columns, needed_rows
 from penstock.spark.failures import raise_ours
 from penstock.spark.files import detect_files
 from penstock.spark.moving import default_buckets, found_in
@@ -55,11 +55,12 @@ def found_in_rows(df: DataFrame, work: Work) -> DataFrame:
     """What is found in the events of a DataFrame, of which Spark's own side leaves behind what is not needed."""
     recipe, frame = work.recipe, Frame.of(df)
     names = needed_columns(frame.schema, recipe)
-    work = work.reading(names, len(names) < len(df.columns))
-    chosen = frame.select(names)
+    leaves_behind = len(names) < len(df.columns)
     condition = needed_rows(frame, recipe)
     if condition is None:
-        return found_in(chosen, work.pack, work.pack_by_name, work)
+        work = work.reading(names, leaves_behind)
+        return found_in(frame.select(names), work.pack, work.pack_by_name, work)
+    coded, columns = by_number(frame, names, recipe)
     last = frame.rows.agg(last_stamp(frame, recipe.columns).alias("last")) if needs_end(work.plans) else None
-    work = work.without_progress()
-    return found_in(chosen.where(condition), work.pack, work.pack_by_name, work, last)
+    work = work.reading(names, leaves_behind, coded).without_progress()
+    return found_in(frame.rows.where(condition).select(*columns), work.pack, work.pack_by_name, work, last)

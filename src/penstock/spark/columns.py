@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from itertools import pairwise
-from operator import or_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from penstock.events.mapping import Columns
-from penstock.events.naming import field_columns
+from penstock.events.naming import field_columns, is_own
 from penstock.events.times import EARLIEST, LATEST, SECOND, unit_of
 from penstock.spark.packing import Recipe
 
 _WHOLE = (t.ByteType, t.ShortType, t.IntegerType, t.LongType)
 _SAFE = (*_WHOLE, t.FloatType, t.DoubleType, t.StringType, t.BooleanType, t.TimestampType, t.DateType)
 """Types of columns in which every value can be an attribute."""
+_MOST_CODES = 16
+"""So many types are sooner told apart on Spark's side than here."""
 _UNUSUAL = ("seq", "arrival", "timekind", "retracted", "parts")
 """Fields whose values may be bad in ways that only reading them can tell."""
 
@@ -52,7 +52,11 @@ class Frame:
 
     def column(self, name: str) -> Column:
         """A column by the name that it was given with."""
-        return f.col(f"`{self.names[name]}`")
+        return f.col(self.said(name))
+
+    def said(self, name: str) -> str:
+        """The same in SQL."""
+        return f"`{self.names[name]}`"
 
     def select(self, names: Iterable[str]) -> DataFrame:
         """Some columns."""
@@ -98,7 +102,26 @@ def needed_rows(frame: Frame, recipe: Recipe) -> Column | None:
         return None
     wanted = frame.column(fields["type"]).cast("string")
     there = wanted.isin(sorted({*recipe.types, ""}))
-    return reduce(or_, [there, wanted.isNull(), *_may_be_bad(frame, times, recipe.columns)])
+    return there | wanted.isNull() | _may_be_bad(frame, times, recipe.columns)
+
+
+def by_number(frame: Frame, names: Sequence[str], recipe: Recipe) -> tuple[tuple[str, ...] | None, list[Column]]:
+    """Columns of a frame where `needed_rows` can be asked, and the types that stand before them by number.
+
+    A number of a byte crosses to Python sooner than a text. The column of types has but those that are not wanted, so
+    that a row which is no event can be told of.
+    """
+    columns = [frame.column(name) for name in names]
+    name = field_columns(frame.schema.names, recipe.columns)["type"]
+    types = tuple(sorted(recipe.types or ()))
+    if not is_own("type", name) or not 0 < len(types) <= _MOST_CODES:
+        return None, columns
+    said = frame.column(name).cast("string")
+    code = f.when(said == types[0], 0)
+    for number, type in enumerate(types[1:], 1):
+        code = code.when(said == type, number)
+    columns[names.index(name)] = f.when(~said.isin(*types), frame.column(name)).alias(frame.names[name])
+    return types, [code.cast("byte").alias("code"), *columns]
 
 
 def last_stamp(frame: Frame, columns: Columns) -> Column:
@@ -109,7 +132,7 @@ def last_stamp(frame: Frame, columns: Columns) -> Column:
         instants = f.unix_micros(frame.column(field.name))
     else:
         instants = _scaled_up(frame.column(field.name).cast("long"), unit_of(columns.time_unit))
-    readable = ~reduce(or_, _may_be_bad(frame, [field], columns))
+    readable = ~_may_be_bad(frame, [field], columns)
     return f.max(f.when(readable, instants + f.lit(columns.clock_error)))
 
 
@@ -130,17 +153,24 @@ def _times(schema: t.StructType, fields: Mapping[str, str]) -> list[t.StructFiel
     return times if is_plain and is_alike and not {"lo", "hi", "time"} <= fields.keys() else []
 
 
-def _may_be_bad(frame: Frame, times: Sequence[t.StructField], columns: Columns) -> Iterator[Column]:
-    """Conditions under which the stamp of a row may be none; they may hold for some that are good."""
+def _may_be_bad(frame: Frame, times: Sequence[t.StructField], columns: Columns) -> Column:
+    """Whether the stamp of a row may be none; this may hold for some that are good.
+
+    It is said in SQL, since each step by which a column is made takes time.
+    """
+    return f.expr(" OR ".join(_doubts(frame, times, columns)))
+
+
+def _doubts(frame: Frame, times: Sequence[t.StructField], columns: Columns) -> Iterator[str]:
     scale = unit_of(columns.time_unit)
-    margin = columns.clock_error + SECOND
+    first, last = EARLIEST + columns.clock_error + SECOND, LATEST - columns.clock_error - SECOND
     for field in times:
-        column = frame.column(field.name)
-        yield column.isNull()
+        said = frame.said(field.name)
+        yield f"{said} IS NULL"
         if isinstance(field.dataType, t.TimestampType):
-            yield ~f.unix_micros(column).between(f.lit(EARLIEST + margin), f.lit(LATEST - margin))
+            yield f"NOT unix_micros({said}) BETWEEN {first} AND {last}"
         else:
-            least, most = (int(end / scale) for end in (EARLIEST + margin, LATEST - margin))
-            yield ~column.cast("long").between(f.lit(max(least, -(2**63))), f.lit(min(most, 2**63 - 1)))
+            least, most = max(int(first / scale), 1 - 2**63), min(int(last / scale), 2**63 - 1)
+            yield f"NOT CAST({said} AS BIGINT) BETWEEN {least} AND {most}"
     for one, other in pairwise(times):
-        yield frame.column(one.name) > frame.column(other.name)
+        yield f"{frame.said(one.name)} > {frame.said(other.name)}"

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from penstock.algebra.conditions import FIELDS
 from penstock.engine import vm
+from penstock.engine.sharing import HIGH, buckets_of_numbers
 from penstock.engine.texts import Values
 from penstock.events.table import EventTable
 from penstock.events.texts import Words, hashed, mixed
@@ -23,8 +24,6 @@ NOWHERE = -1
 """The bucket of an event that belongs to no instance."""
 
 _SEEDS = {vm.BOOLEAN: 1, vm.INTEGER: 2, vm.FLOAT: 3, vm.TEXT: 4, vm.TIME: 5}
-_HIGH = np.uint64(33)
-"""The upper bits of a product depend on all bits of what is multiplied."""
 _LARGEST = 2.0**62
 """Floats that are whole and smaller than this are integers to the engine."""
 
@@ -43,6 +42,8 @@ def buckets_of(table: EventTable, attributes: Sequence[str], buckets: int, rows:
     columns = [_column(table, name) for name in attributes]
     if rows is not None:
         columns = [column.take(pa.array(rows)) for column in columns]
+    if len(columns) == 1 and columns[0].type == pa.int64() and not columns[0].null_count:
+        return buckets_of_numbers(np.asarray(columns[0]), _SEEDS[vm.INTEGER], buckets)
     return _bucket([_hashed_column(column) for column in columns], buckets)
 
 
@@ -55,7 +56,7 @@ def _bucket(columns: Sequence[tuple[Words, Bools | None]], buckets: int) -> Ints
     whole = columns[0][0]
     for numbers, _ in columns[1:]:
         whole = mixed(whole, numbers)
-    found = ((whole >> _HIGH) % np.uint64(buckets)).astype(np.int64)
+    found = ((whole >> HIGH) % np.uint64(buckets)).astype(np.int64)
     for _, absent in columns:
         if absent is not None:
             found[absent] = NOWHERE

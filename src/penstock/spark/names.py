@@ -102,8 +102,8 @@ class NamingPacker(Packer):
     (['events', 'stretch', 'names'], True)
     """
 
-    def __init__(self, recipe: Recipe) -> None:
-        super().__init__(recipe)
+    def __init__(self, recipe: Recipe, *, tells_progress: bool = True) -> None:
+        super().__init__(recipe, tells_progress=tells_progress)
         self._places = Places.of(recipe)
 
     def _beside(self, flat: pa.Table, routes: Sequence[Route]) -> Iterator[Blob]:

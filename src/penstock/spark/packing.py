@@ -21,12 +21,15 @@ import pyarrow.compute as pc
 
 from penstock.automaton.compile import compile_pattern
 from penstock.automaton.program import Program
-from penstock.engine.symbols import Membership, Piece, select
+from penstock.engine.selection import choose
+from penstock.engine.sharing import counts_of, in_shares
+from penstock.engine.symbols import Membership, Piece, rows_met
 from penstock.errors import DataError
 from penstock.events.convert import said
 from penstock.events.fields import shown
 from penstock.events.identity import unnumbered
 from penstock.events.mapping import Columns
+from penstock.events.naming import field_columns
 from penstock.events.origin import Origin
 from penstock.events.parquetpieces import Piece as FilePiece
 from penstock.events.table import EventTable
@@ -46,7 +49,6 @@ ATTRIBUTE = "."
 """What the names of attributes' columns begin with."""
 _FIELDS = ("type", "source", "id", "seq", "lo", "hi", "parts")
 """What is needed of an event's fields once its id is known."""
-_FEW_BUCKETS = 1 << 15
 _BLOB = 1 << 17
 """Bytes of a blob, about: `penstock.spark.session` limits batches of blobs by their number alone."""
 Ints = npt.NDArray[np.int64]
@@ -69,6 +71,8 @@ class Recipe:
         zone: The zone of the patterns.
         leaves_behind: Whether not all columns are read, so that ids cannot be made.
         names: The names of the columns that are read, which may have others on Spark's side; None if they have not.
+        coded: The types that a column before all others has by number; that of types has but those which are none of
+            these. None if there is no such column.
     """
 
     split: Split
@@ -79,15 +83,29 @@ class Recipe:
     zone: str = "UTC"
     leaves_behind: bool = False
     names: tuple[str, ...] | None = None
+    coded: tuple[str, ...] | None = None
 
     def named(self, rows: pa.Table) -> pa.Table:
-        """Rows as they come from Spark, with the names of their columns."""
-        return rows if self.names is None else rows.rename_columns(list(self.names))
+        """Rows as they come from Spark, with the names of their columns, and with their types."""
+        if self.names is None:
+            return rows
+        if self.coded is None:
+            return rows.rename_columns(list(self.names))
+        return _decoded(rows, self.coded, field_columns(self.names, self.columns)["type"], self.names)
 
     @property
     def total(self) -> int:
         """The buckets of all groups together."""
         return sum(size for _, size in self.split.places(self.buckets))
+
+
+def _decoded(rows: pa.Table, coded: Sequence[str], name: str, names: Sequence[str]) -> pa.Table:
+    """Rows whose types are in the first column by number, with these in the column of types."""
+    codes, rows = rows.column(0).combine_chunks(), rows.remove_column(0).rename_columns(list(names))
+    types = pa.DictionaryArray.from_arrays(codes, pa.array(coded, pa.string()), safe=False)
+    if codes.null_count:
+        types = pc.coalesce(types.cast(pa.string()), rows[name].combine_chunks().cast(pa.string()))
+    return rows.set_column(names.index(name), name, types)
 
 
 class Packer:
@@ -105,9 +123,10 @@ class Packer:
     (4, 9)
     """
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, *, tells_progress: bool = True) -> None:
         self.recipe = recipe
         self.progress = Progress()
+        self._tells_progress = tells_progress
         places = recipe.split.places(recipe.buckets)
         self._routers = [
             _Router(group, first, size, recipe.zone)
@@ -120,7 +139,8 @@ class Packer:
 
     def pack_events(self, table: EventTable) -> pa.RecordBatch:
         """The same for events that were read already."""
-        self.progress.take(table)
+        if self._tells_progress:
+            self.progress.take(table)
         events = of_types(table, self.recipe.types)
         flat = flat_table(events, self.recipe.attributes)
         routes = [router.routed(events) for router in self._routers]
@@ -239,8 +259,8 @@ class Progress:
         """More events."""
         if not len(table):
             return
-        types, sources = table.field("type"), table.field("source")
-        counts = np.bincount(np.asarray(types.indices), minlength=len(types.dictionary))
+        types, sources = table.given("type"), table.field("source")
+        counts = counts_of(np.asarray(types.indices), len(types.dictionary))
         met = zip(types.dictionary.to_pylist(), counts.tolist(), strict=True)
         self.types.update({name: number for name, number in met if number})
         hi = table.numbers("hi")
@@ -287,11 +307,11 @@ def of_types(table: EventTable, types: frozenset[str] | None) -> EventTable:
     """The events of some types; all of them for None."""
     if types is None:
         return table
-    column = table.field("type")
+    column = table.given("type")
     wanted = np.asarray(pc.is_in(column.dictionary, pa.array(sorted(types), pa.string())))
     if wanted.all():
         return table
-    rows = np.flatnonzero(wanted[np.asarray(column.indices)])
+    rows = choose(np.asarray(column.indices), wanted)
     return table if len(rows) == len(table) else table.take(rows)
 
 
@@ -336,23 +356,28 @@ class _Router:
     def packed(self, flat: pa.Table, route: Route) -> Iterator[tuple[int, pa.Table]]:
         """The blobs of a batch, each with its bucket; ``flat`` are the columns of the blobs."""
         rows, buckets = route
-        for bucket, table in shared_out(flat, rows, buckets - self._first, self._size):
+        own = buckets - self._first if self._first else buckets
+        for bucket, table in shared_out(flat, rows, own, self._size):
             yield self._first + bucket, table
 
     def routed(self, events: EventTable) -> Route:
         """The rows that are needed somewhere, with their buckets."""
-        rows = select(self._members, Piece(events, 0))[0].rows
+        met, rows = rows_met(self._members, Piece(events, 0))
         if not len(rows) or self._size == 1:
             return rows, np.full(len(rows), self._first)
-        types = events.field("type")
+        types = events.given("type")
         by_target = self._by_target(types.dictionary.to_pylist())
-        codes = np.asarray(types.indices)[rows]
-        pieces = [self._pairs(events, target, rows[wanted[codes]]) for target, wanted in by_target.items()]
-        chosen, buckets = (np.concatenate([piece[side] for piece in pieces]) for side in (0, 1))
-        if len(pieces) > 1:
-            once = np.unique(chosen * self._size + buckets)
+        codes = np.asarray(types.indices)
+        pieces = [
+            self._pairs(events, target, rows if (wanted | ~met).all() else rows[wanted[codes[rows]]])
+            for target, wanted in by_target.items()
+        ]
+        if len(pieces) == 1:
+            chosen, buckets = pieces[0]
+        else:
+            once = np.unique(np.concatenate([rows * self._size + buckets for rows, buckets in pieces]))
             chosen, buckets = once // self._size, once % self._size
-        return chosen, buckets + self._first
+        return chosen, buckets + self._first if self._first else buckets
 
     def _by_target(self, names: Sequence[str]) -> dict[Target, npt.NDArray[np.bool_]]:
         """For each target, which of these types it is for."""
@@ -377,10 +402,8 @@ def shared_out(flat: pa.Table, rows: Ints, buckets: Ints, size: int) -> Iterator
     >>> [(bucket, some["hi"].to_pylist()) for bucket, some in shared_out(flat, np.arange(3), np.array([2, 0, 2]), 3)]
     [(0, [6]), (2, [5, 7])]
     """
-    small = buckets.astype(np.uint16 if size <= _FEW_BUCKETS else np.int64)  # numbers of 16 bits are sorted by counting
-    order = np.argsort(small, kind="stable")
-    bounds = np.searchsorted(small[order], np.arange(size + 1))
-    whole, rate = flat.take(pa.array(rows[order])), flat.nbytes / max(1, len(flat))
+    shared, bounds = in_shares(rows, buckets, size)
+    whole, rate = flat.take(pa.array(shared)), flat.nbytes / max(1, len(flat))
     for bucket, (start, end) in enumerate(pairwise(bounds.tolist())):
         yield from ((bucket, piece) for piece in _pieces(whole.slice(start, end - start), rate))
 

@@ -32,6 +32,12 @@ TEXT: Types = frozenset({pa.string()})
 NUMBERS = INTEGER | FLOAT
 TAGS = (pa.field("kind", pa.string()), pa.field("reason", pa.string()), pa.field("at", TIME))
 """Columns that stand after the stamp where there are other rows than composites: which they are, and why and when."""
+_ALWAYS = ("type", "source", "id", "lo", "hi")
+_PART = pa.struct([one.with_nullable(one.name not in _ALWAYS) for one in PARTS.value_type])
+SURE_PARTS = pa.list_(pa.field("item", _PART, nullable=False))
+"""Parts of which it is said what is never null: Spark asks of each value of all else whether it is."""
+_FIRST = (pa.field("type", pa.string()), pa.field("lo", TIME), pa.field("hi", TIME))
+_LAST = (pa.field("id", pa.string()),)
 _FIELDS = {"source": TEXT, "id": TEXT, "lo": INTEGER, "hi": INTEGER}
 _COUNTS = ("count", "distinct")
 
@@ -57,8 +63,11 @@ def result_schema(
             own = [known[type][name] for type, names in wanted.attributes.items() if name in names]
             types[name] = types.get(name, NONE).union(*own)
     attributes = [_field(attribute_column(name, is_tagged), found) for name, found in types.items()]
-    first = [pa.field("type", pa.string()), pa.field("lo", TIME), pa.field("hi", TIME), *(TAGS if is_tagged else ())]
-    return pa.schema([*first, *attributes, pa.field("id", pa.string()), pa.field("parts", PARTS)])
+    if is_tagged:  # rows that are no composites may have none of these
+        first, last = [*_FIRST, *TAGS], [*_LAST, pa.field("parts", PARTS)]
+    else:
+        first, last = [*map(_sure, _FIRST)], [*map(_sure, _LAST), pa.field("parts", SURE_PARTS, nullable=False)]
+    return pa.schema([*first, *attributes, *last])
 
 
 def attribute_column(name: str, is_tagged: bool) -> str:
@@ -69,6 +78,11 @@ def attribute_column(name: str, is_tagged: bool) -> str:
     """
     taken = is_tagged and name.rstrip("_") in {tag.name for tag in TAGS}
     return f"{name}_" if taken else column_name(name)
+
+
+def _sure(field: pa.Field) -> pa.Field:
+    """A column that is never null."""
+    return field.with_nullable(False)
 
 
 def _field(name: str, types: Types) -> pa.Field:
@@ -99,7 +113,14 @@ def _fitted(table: pa.Table, field: pa.Field) -> pa.ChunkedArray:
         texts = json_column(column.combine_chunks())
         plain = texts.dictionary.take(texts.indices) if pa.types.is_dictionary(texts.type) else texts
         return pa.chunked_array([plain])
+    if field.type == SURE_PARTS:
+        return pa.chunked_array([*map(_sure_parts, column.chunks)], SURE_PARTS)
     return column if column.type == field.type else column.cast(field.type)
+
+
+def _sure_parts(parts: pa.Array) -> pa.Array:
+    structs = pa.StructArray.from_arrays(parts.values.flatten(), fields=list(_PART))
+    return pa.ListArray.from_arrays(parts.offsets, structs, type=SURE_PARTS)
 
 
 @dataclass(frozen=True)

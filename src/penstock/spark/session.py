@@ -37,6 +37,8 @@ SETTINGS = {
     # A limit of bytes, which is asked for with each row, costs a third of what it takes to cross to Python.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 11),
+    # What moves is packed already; to compress it takes longer than to write and read the fifth that this would save.
+    "spark.shuffle.compress": "false",
     "spark.python.daemon.module": "penstock.spark.daemon",
     # Over TCP each task and each look at a state waits up to 40 ms for an acknowledgement that is delayed.
     "spark.python.unix.domain.socket.enabled": "true",

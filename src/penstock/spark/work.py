@@ -65,9 +65,13 @@ class Work:
         """The same work, if what is packed does not show how far the input goes."""
         return replace(self, tells_progress=False)
 
-    def reading(self, names: Sequence[str], leaves_behind: bool) -> Work:
-        """The same work over tables of which columns with these names are read, which are all of them, or not."""
-        return replace(self, recipe=replace(self.recipe, names=tuple(names), leaves_behind=leaves_behind))
+    def reading(self, names: Sequence[str], leaves_behind: bool, coded: tuple[str, ...] | None = None) -> Work:
+        """The same work over tables of which columns with these names are read, which are all of them, or not.
+
+        ``coded`` are types that stand by number before all columns, if there are any.
+        """
+        recipe = replace(self.recipe, names=tuple(names), leaves_behind=leaves_behind, coded=coded)
+        return replace(self, recipe=recipe)
 
     def counting(self) -> Work:
         """The same work, if it is to be said how many events are repeated."""
@@ -79,7 +83,8 @@ class Work:
 
     def packer(self) -> Packer:
         """Packs the events of one task for their buckets; if they may be repeated, their names go beside them."""
-        return NamingPacker(self.recipe) if self.settles else Packer(self.recipe)
+        kind = NamingPacker if self.settles else Packer
+        return kind(self.recipe, tells_progress=self.tells_progress)
 
     def pack(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The events of one task, packed for their buckets."""
