@@ -1,5 +1,6 @@
 """Detection on a real Spark finds what one process finds, whatever the partitions; what is wrong is said clearly."""
 
+import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -210,6 +211,13 @@ def test_a_row_that_is_no_event_is_told_whatever_its_type(
 ) -> None:
     with pytest.raises(ps.DataError, match=told):
         on_spark.detect(doors(spark, [row]), PAIRS).collect()
+
+
+def test_attributes_may_have_any_names(spark: SparkSession) -> None:
+    columns = "type string, id string, time long, door string, Code int, code_ int"
+    df = spark.createDataFrame([("Open", "1", 5, "x", 7, 8), ("Close", "2", 6, "x", 9, 10)], columns)
+    [found] = on_spark.detect(df, PAIRS).collect()
+    assert [json.loads(part["data"])["Code"] for part in found["parts"]] == [7, 9]
 
 
 def test_tables_with_columns_of_their_own(spark: SparkSession) -> None:

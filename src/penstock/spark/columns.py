@@ -58,6 +58,13 @@ class Frame:
         """The same in SQL."""
         return f"`{self.names[name]}`"
 
+    def free_name(self, name: str) -> str:
+        """A name for one more column, this one if there is none like it."""
+        taken = {one.lower() for one in self.names.values()}
+        while name in taken:
+            name += "_"
+        return name
+
     def select(self, names: Iterable[str]) -> DataFrame:
         """Some columns."""
         return self.rows.select([self.column(name) for name in names])
@@ -121,7 +128,7 @@ def by_number(frame: Frame, names: Sequence[str], recipe: Recipe) -> tuple[tuple
     for number, type in enumerate(types[1:], 1):
         code = code.when(said == type, number)
     columns[names.index(name)] = f.when(~said.isin(*types), frame.column(name)).alias(frame.names[name])
-    return types, [code.cast("byte").alias("code"), *columns]
+    return types, [code.cast("byte").alias(frame.free_name("code")), *columns]
 
 
 def last_stamp(frame: Frame, columns: Columns) -> Column:
