@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.errors import PySparkNotImplementedError
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -21,6 +21,11 @@ from penstock.spark.work import Work
 
 Packing = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """What makes rows of others."""
+_MOVED_BUCKET = "CASE WHEN spark_partition_id() >= 0 THEN bucket END"
+"""The bucket of packed rows that have moved, in a form that Spark does not ask for before they move.
+
+It would otherwise pack all rows once for those that are asked for, and once more for the others.
+"""
 _SHARES = 2
 """Buckets for each processor, so that none waits long for the others."""
 
@@ -63,21 +68,14 @@ def found_by(
         return finding.over(in_buckets(blobs, total))
     if not Places.of(work.recipe).are_few:
         return finding.over(in_buckets(_ended(settled(rows, pack_by_name, work), last, total), total))
-    moved = blobs.repartitionById(total, f.col("bucket") % total)  # shares of names beside buckets: fewer tasks
-    told = f.broadcast(moved.where(_bucket() >= total).mapInArrow(telling(work.compare), from_arrow_schema(APART)))
-    at_once = moved.where(_bucket() < total).join(told, how="left_anti")
+    moved = blobs.repartitionById(total, f.expr(f"bucket % {total}"))  # shares of names beside buckets: fewer tasks
+    names = moved.where(f"{_MOVED_BUCKET} >= {total}")
+    told = f.broadcast(names.mapInArrow(telling(work.compare), from_arrow_schema(APART)))
+    at_once = moved.where(f"{_MOVED_BUCKET} < {total}").join(told, how="left_anti")
     again = settled(rows.join(told, how="left_semi"), pack_by_name, work)
     again = _ended(again, None if last is None else last.join(told, how="left_semi"), total)
     # Asked once more, so that Spark sees that nothing is to be done again, and starts no tasks for it.
-    return finding.over(at_once).union(finding.over(in_buckets(again, total)).join(told, how="left_semi"))
-
-
-def _bucket() -> Column:
-    """The bucket of packed rows that have moved, in a form that Spark does not ask for before they move.
-
-    It would otherwise pack all rows once for those that are asked for, and once more for the others.
-    """
-    return f.when(f.spark_partition_id() >= 0, f.col("bucket"))
+    return finding.over(at_once.union(in_buckets(again, total).join(told, how="left_semi")))
 
 
 def packed(rows: DataFrame, pack: Packing) -> DataFrame:
