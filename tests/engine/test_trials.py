@@ -32,6 +32,7 @@ def test_the_engine_finds_what_the_reference_finds(seed: int) -> None:
         "2026d:13731",
         "2026k:187452",
         "2026t:63869",
+        "2026ab:53908",
     ],
 )
 def test_a_trial_in_which_they_once_differed(seed: str) -> None:

@@ -404,7 +404,7 @@ class Detector:
     def limit(self, now: int) -> None:
         """After a place, lets go of the runs that later ones replace, and of the oldest of too many."""
         if self.meaning.choices.context == "recent":
-            latest = {tuple(option.awaited for option in run.options): run for run in self.runs}
+            latest = {frozenset(option.awaited for option in run.options): run for run in self.runs}
             for run in self.runs.keys() - set(latest.values()):
                 self.end(run, "replaced", now)
                 del self.runs[run]
