@@ -68,6 +68,18 @@ def test_as_many_runs_may_wait_as_the_limit_says(size: int) -> None:
         detector.feed(last)
 
 
+@pytest.mark.parametrize("others", [0, 9, 600, 2000])
+@pytest.mark.parametrize("after", [2, 100])
+@pytest.mark.parametrize("known", [False, True])
+def test_whether_too_many_wait_does_not_depend_on_what_comes_after(others: int, after: int, known: bool) -> None:
+    pattern = "([A(k = $k)], [T in {T, B(k = $k)}]){T = 2 us}"
+    given = [("A", 0, 1), ("A", 1, 2), *(("B", after + at, 2 if known else 3 + at) for at in range(others))]
+    table = [{"type": type, "id": str(n), "time": at, "data": {"k": k}} for n, (type, at, k) in enumerate(given)]
+    ps.detect(table, pattern, limits=ps.Limits(runs=2))
+    with pytest.raises(ps.StateError, match="more than 1 runs of `composite` wait at once"):
+        ps.detect(table, pattern, limits=ps.Limits(runs=1))
+
+
 @pytest.mark.parametrize("pattern", ["[A(id = $k)] ; [B(id = $k)] within 2 us", "x: [A] ; [B(lo > x.lo)] within 2 us"])
 @pytest.mark.parametrize("incomplete", [False, True])
 def test_runs_whose_time_is_up_do_not_count(pattern: str, incomplete: bool) -> None:

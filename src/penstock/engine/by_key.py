@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.kernel import DONE, consume_plain
-from penstock.engine.keys import FARTHEST, SPREAD, Instances, enter, find_slot
+from penstock.engine.keys import FARTHEST, SPREAD, Instances, find_slot, make_known
 from penstock.engine.memory import Ints
 from penstock.engine.pointers import code_at, half_word_at, layout_of, memory_of, pointer, prefetch, put_half_word
 from penstock.engine.slots import mark_of, number_in
@@ -32,7 +32,7 @@ AHEAD = 32
     KINDS, VALUES, SLOTS, SLOT_MASK, NEAR, REACH, LARGEST, ROOM, COUNT, CODE_WIDTH, KIND, STARTS,
 ) = range(23)  # fmt: skip
 EVERY = -1
-"""All sets, as a mask."""
+"""All sets, as a mask: unless it is said which of them starts hear, any may concern one."""
 
 
 class Keyed:
@@ -114,7 +114,7 @@ def advance_by_key(until, widest, layout, memory, places, parts, values, cells):
 
 @compiled
 def lay_out_some(cells, places):
-    """Lays out rows, one stretch behind the other, while there is room for more instances."""
+    """Lays out all rows, one stretch behind the other, while there is room for more instances."""
     K = pointer(cells.ctypes.data)
     start = places.ctypes.data
     while K[NEXT_ROW] < K[TOTAL] and K[COUNT] + STRETCH <= K[ROOM] and not is_out_of_reach(K):
@@ -168,7 +168,7 @@ def lay_out(K, P):
                 if not sets & starts:
                     continue
                 number = count
-                enter(slot, mark, number, kind, value, table, kinds, values)
+                make_known(slot, mark, number, kind, value, table, kinds, values)
                 count += 1
             largest = max(largest, value)
             if np.uint64(value) < reach:

@@ -278,6 +278,12 @@ def advance(until, first_instance, instances, widest, count, layout, memory, pla
 
 
 @inlined
+def is_full(L, M):
+    """Whether more runs wait than may. This is asked where something has just happened, whatever comes next."""
+    return M[m.COUNTS][m.LIVE] > L[m.HEAD][m.MOST_LIVE]
+
+
+@inlined
 def consume(until, first_instance, instances, widest, count, L, M, P, F, X):
     """The same, over pointers."""
     counts = M[m.COUNTS]
@@ -286,13 +292,15 @@ def consume(until, first_instance, instances, widest, count, L, M, P, F, X):
         now = P[at * m.PLACE_WIDTH + m.INSTANT] if at < count else until
         if counts[m.RESUME] < 0 and not fire_before(False, now, widest, L, M, X):
             return GROW
-        if counts[m.LIVE] > L[m.HEAD][m.MOST_LIVE]:
+        if is_full(L, M):
             return FULL
         if at >= count:
             return DONE
         look_ahead(at, count, L[m.HEAD][m.CLOCKED], M, P)
         if offer(at, now, first_instance, instances, widest, count, L, M, P, F, X) == GROW:
             return GROW
+        if is_full(L, M):
+            return FULL
 
 
 @compiled
@@ -300,7 +308,7 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
     """The same for plain programs. ``spare`` is how much of everything may surely be used before it is asked again."""
     counts = M[m.COUNTS]
     timers, limits = L[m.HEAD][m.TIMERS], L[m.HEAD][m.LIMITS]
-    most, starts = L[m.HEAD][m.MOST_LIVE], L[m.HEAD][m.START_INTEREST]
+    starts = L[m.HEAD][m.START_INTEREST]
     together = L[m.HEAD][m.TOGETHER]
     length = L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH]] if limits > 0 else 0
     at = counts[m.CURSOR]
@@ -312,9 +320,9 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
         if timers > 0 and counts[m.RESUME] < 0 and is_due(now, L, M):
             if not fire_before(True, now, widest, L, M, X):
                 return GROW
+            if is_full(L, M):
+                return FULL
             spare = 0
-        if counts[m.LIVE] > most:
-            return FULL
         if together:
             look_ahead_together(at, count, M, P)
         else:
@@ -323,6 +331,8 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
         if instance < 0 or shared or counts[m.RESUME] >= 0:
             if offer(at, now, first_instance, instances, widest, count, L, M, P, F, X) == GROW:
                 return GROW
+            if is_full(L, M):
+                return FULL
             at = counts[m.CURSOR]
             spare = 0
             continue
@@ -345,11 +355,14 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
                 step_one(instance, sets, begins, now, symbol, number, timers, limits, L, M, X)
             if M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
                 settle(instance, now, L, M)
+            if is_full(L, M):
+                counts[m.CURSOR] = at + 1
+                return FULL
         at += 1
     counts[m.CURSOR] = at
     if not fire_before(True, until, widest, L, M, X):
         return GROW
-    return FULL if counts[m.LIVE] > most else DONE
+    return FULL if is_full(L, M) else DONE
 
 
 @compiled

@@ -200,7 +200,7 @@ def find_slot(mark, value, mask, table, known_values):
 
 
 @inlined
-def enter(slot, mark, number, kind, value, table, known_kinds, known_values):
+def make_known(slot, mark, number, kind, value, table, known_kinds, known_values):
     """Makes an instance known."""
     table[slot] = slot_word(mark, number)
     known_kinds[number] = kind
@@ -224,7 +224,7 @@ def find_one(kind, values, known_kinds, known_values, count, slots, found):
             number = number_in(table[slot])
             if number == 0:
                 number = count
-                enter(slot, found[row], number, kind, values[row], table, all_kinds, all_values)
+                make_known(slot, found[row], number, kind, values[row], table, all_kinds, all_values)
                 count += 1
             found[row] = number
     return count

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +13,7 @@ from penstock.engine.pointers import code_at, pointer
 from penstock.events.texts import FACTOR, SHIFT
 
 HIGH = np.uint64(33)
-"""The upper bits of a product depend on all bits of what is multiplied."""
+"""By so much hashes are shifted: the upper bits of a product depend on all bits of what is multiplied."""
 
 
 def buckets_of_numbers(numbers: Ints, seed: int, buckets: int) -> Ints:
@@ -31,6 +33,8 @@ def buckets_of_numbers(numbers: Ints, seed: int, buckets: int) -> Ints:
 def in_shares(rows: Ints, buckets: Ints, count: int) -> tuple[Ints, Ints]:
     """Rows in the order of their buckets, those of one bucket as they stand, and where each bucket begins and ends.
 
+    There are so many buckets, from 0 on, and each row is for one of them.
+
     >>> rows, bounds = in_shares(np.array([5, 6, 7]), np.array([2, 0, 2]), 3)
     >>> rows.tolist(), bounds.tolist()
     ([6, 5, 7], [0, 1, 1, 3])
@@ -41,14 +45,15 @@ def in_shares(rows: Ints, buckets: Ints, count: int) -> tuple[Ints, Ints]:
     return shared, bounds
 
 
-def counts_of(codes: NDArray[np.int8] | NDArray[np.int32], names: int) -> Ints:
+def counts_of(codes: NDArray[Any], names: int) -> Ints:
     """How often each of so many names is there, which rows have by number.
 
-    >>> counts_of(np.array([2, 0, 2], np.int8), 3).tolist()
-    [1, 0, 2]
+    >>> [counts_of(np.array([2, 0, 2], kind), 3).tolist() for kind in (np.int8, np.int16)]
+    [[1, 0, 2], [1, 0, 2]]
     """
     found: Ints = np.zeros(max(names, 1), np.int64)
-    count_codes(codes.ctypes.data, codes.itemsize, len(codes), found)
+    plain = codes if codes.itemsize in (1, 4) else codes.astype(np.int32)
+    count_codes(plain.ctypes.data, plain.itemsize, len(plain), found)
     return found[:names]
 
 

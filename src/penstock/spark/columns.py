@@ -52,9 +52,9 @@ class Frame:
 
     def column(self, name: str) -> Column:
         """A column by the name that it was given with."""
-        return f.col(self.said(name))
+        return f.col(self.quoted(name))
 
-    def said(self, name: str) -> str:
+    def quoted(self, name: str) -> str:
         """The same in SQL."""
         return f"`{self.names[name]}`"
 
@@ -113,15 +113,16 @@ def needed_rows(frame: Frame, recipe: Recipe) -> Column | None:
 
 
 def by_number(frame: Frame, names: Sequence[str], recipe: Recipe) -> tuple[tuple[str, ...] | None, list[Column]]:
-    """Columns of a frame where `needed_rows` can be asked, and the types that stand before them by number.
+    """The types that stand by number in a column before all others, if there is one, and the columns of a frame.
 
     A number of a byte crosses to Python sooner than a text. The column of types has but those that are not wanted, so
-    that a row which is no event can be told of.
+    that a row which is no event can be told of. This is for frames of which `needed_rows` can be asked.
     """
     columns = [frame.column(name) for name in names]
     name = field_columns(frame.schema.names, recipe.columns)["type"]
     types = tuple(sorted(recipe.types or ()))
-    if not is_own("type", name) or not 0 < len(types) <= _MOST_CODES:
+    is_text = isinstance(frame.schema[name].dataType, t.StringType)
+    if not is_text or not is_own("type", name) or not 0 < len(types) <= _MOST_CODES:
         return None, columns
     said = frame.column(name).cast("string")
     code = f.when(said == types[0], 0)
@@ -172,7 +173,7 @@ def _doubts(frame: Frame, times: Sequence[t.StructField], columns: Columns) -> I
     scale = unit_of(columns.time_unit)
     first, last = EARLIEST + columns.clock_error + SECOND, LATEST - columns.clock_error - SECOND
     for field in times:
-        said = frame.said(field.name)
+        said = frame.quoted(field.name)
         yield f"{said} IS NULL"
         if isinstance(field.dataType, t.TimestampType):
             yield f"NOT unix_micros({said}) BETWEEN {first} AND {last}"
@@ -180,4 +181,4 @@ def _doubts(frame: Frame, times: Sequence[t.StructField], columns: Columns) -> I
             least, most = max(int(first / scale), 1 - 2**63), min(int(last / scale), 2**63 - 1)
             yield f"NOT CAST({said} AS BIGINT) BETWEEN {least} AND {most}"
     for one, other in pairwise(times):
-        yield f"{frame.said(one.name)} > {frame.said(other.name)}"
+        yield f"{frame.quoted(one.name)} > {frame.quoted(other.name)}"

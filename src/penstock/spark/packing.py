@@ -368,14 +368,14 @@ class _Router:
         types = events.given("type")
         by_target = self._by_target(types.dictionary.to_pylist())
         codes = np.asarray(types.indices)
-        pieces = [
+        pieces = [  # mostly, all types that are met are for one target
             self._pairs(events, target, rows if (wanted | ~met).all() else rows[wanted[codes[rows]]])
             for target, wanted in by_target.items()
         ]
         if len(pieces) == 1:
             chosen, buckets = pieces[0]
         else:
-            once = np.unique(np.concatenate([rows * self._size + buckets for rows, buckets in pieces]))
+            once = np.unique(np.concatenate([some * self._size + own for some, own in pieces]))
             chosen, buckets = once // self._size, once % self._size
         return chosen, buckets + self._first if self._first else buckets
 

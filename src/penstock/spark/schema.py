@@ -37,7 +37,7 @@ _PART = pa.struct([one.with_nullable(one.name not in _ALWAYS) for one in PARTS.v
 SURE_PARTS = pa.list_(pa.field("item", _PART, nullable=False))
 """Parts of which it is said what is never null: Spark asks of each value of all else whether it is."""
 _FIRST = (pa.field("type", pa.string()), pa.field("lo", TIME), pa.field("hi", TIME))
-_LAST = (pa.field("id", pa.string()),)
+_ID = pa.field("id", pa.string())
 _FIELDS = {"source": TEXT, "id": TEXT, "lo": INTEGER, "hi": INTEGER}
 _COUNTS = ("count", "distinct")
 
@@ -64,9 +64,9 @@ def result_schema(
             types[name] = types.get(name, NONE).union(*own)
     attributes = [_field(attribute_column(name, is_tagged), found) for name, found in types.items()]
     if is_tagged:  # rows that are no composites may have none of these
-        first, last = [*_FIRST, *TAGS], [*_LAST, pa.field("parts", PARTS)]
+        first, last = [*_FIRST, *TAGS], [_ID, pa.field("parts", PARTS)]
     else:
-        first, last = [*map(_sure, _FIRST)], [*map(_sure, _LAST), pa.field("parts", SURE_PARTS, nullable=False)]
+        first, last = [*map(_sure, _FIRST)], [_sure(_ID), _sure(pa.field("parts", SURE_PARTS))]
     return pa.schema([*first, *attributes, *last])
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 
+from penstock.engine.sharing import HIGH
 from penstock.events.order import without_repeats
 from penstock.events.table import EventTable
 from penstock.spark.names import names_of
@@ -31,8 +32,6 @@ from penstock.spark.packing import (
     shared_out,
 )
 from penstock.spark.unpacking import Unpacked, unpack
-
-_HIGH = np.uint64(33)
 
 
 class NamePacker:
@@ -58,7 +57,7 @@ class NamePacker:
         self.progress.take(table)
         flat = flat_table(of_types(table, self.recipe.types), self.recipe.attributes)
         size = self.recipe.buckets
-        shares = (names_of(flat) >> _HIGH) % np.uint64(size)
+        shares = (names_of(flat) >> HIGH) % np.uint64(size)
         return packed_rows(EVENTS, shared_out(narrowed(flat), np.arange(len(flat)), shares.astype(np.int64), size))
 
     def finish(self) -> pa.RecordBatch:
@@ -72,7 +71,7 @@ def settled(recipe: Recipe, batches: Iterable[pa.RecordBatch], *, tells_progress
     for batch in batches:
         unpacked.take(batch)
     table, repeated = without_repeats(unpack(unpacked.blobs))
-    packer = Packer(recipe)
+    packer = Packer(recipe, tells_progress=False)
     for start in range(0, len(table), ROWS):
         yield packer.pack_events(table.slice(start, ROWS))
     if tells_progress or repeated:
