@@ -2,9 +2,10 @@ import pyarrow as pa
 import pytest
 
 from penstock.errors import DataError
+from penstock.events.constants import constant
 from penstock.events.records import from_dicts
 from penstock.events.settling import NAME
-from penstock.events.table import FIELDS, concat, constant, make_table
+from penstock.events.table import FIELDS, concat, make_table
 
 
 def table(*values, fixed=False):

@@ -23,8 +23,9 @@ from penstock.detection.values import data_text, present
 from penstock.engine.composed import Composed
 from penstock.engine.kept import Ints, by_owner, joined
 from penstock.engine.texts import spelled, taken_texts
+from penstock.events.constants import constant
 from penstock.events.event import Event
-from penstock.events.table import TIME, EventTable, constant, share_bytes
+from penstock.events.table import TIME, EventTable
 from penstock.events.times import of_datetime
 
 _NAMED = [("type", pa.string()), ("source", pa.string()), ("id", pa.string())]
@@ -85,7 +86,7 @@ class PartWriter:
         """The columns of events, from the tables that they are in."""
         ids = [(table.field("id"), rows, where) for table, where, rows in located]
         lo = _instants("lo", located, count)
-        are_points = all(share_bytes(table.field("lo"), table.field("hi")) for table, _, _ in located)
+        are_points = all(table.are_points for table, _, _ in located)
         return [
             _names("type", located, count),
             _names("source", located, count),
@@ -144,8 +145,8 @@ class PartWriter:
             for attribute in self.kinds.names(name)
         }
         columns = [
-            pa.repeat(name, count),
-            pa.repeat(f"penstock/{name}", count),
+            constant(name, pa.string(), count),
+            constant(f"penstock/{name}", pa.string(), count),
             composites.ids(),
             pa.array(composites.lo).cast(TIME),
             pa.array(composites.hi).cast(TIME),

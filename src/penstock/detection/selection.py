@@ -16,7 +16,8 @@ from penstock.engine.composed import Composed, has_parts, labels_of
 from penstock.engine.found import Found, FoundDefinition
 from penstock.engine.kept import Ints, joined, ranges
 from penstock.engine.texts import Values
-from penstock.events.table import TIME, constant
+from penstock.events.constants import constant
+from penstock.events.table import TIME
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,9 @@ class Selection:
 
     def types(self) -> pa.Array:
         """The types."""
+        if len(self.definitions) == 1:
+            return constant(self.definitions[0].name, pa.string(), len(self))
         names = pa.array([one.name for one in self.definitions], pa.string())
-        if len(names) == 1:
-            return pa.repeat(names[0], len(self))
         return names.take(pa.array(self._each(np.arange(len(names)))[self.order]))
 
     def instants(self, end: str) -> pa.Array:

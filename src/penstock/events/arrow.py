@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from penstock.errors import DataError
 from penstock.events.composite import is_parts_column, parts_column
+from penstock.events.constants import constant
 from penstock.events.convert import as_attribute, as_flag, as_names, as_text, as_whole, decoded, said
 from penstock.events.fields import FieldError, shown
 from penstock.events.infer import inferred
@@ -27,7 +28,7 @@ from penstock.events.naming import absent, field_columns, is_own
 from penstock.events.origin import BadRows, OnBad, Origin, origin_of
 from penstock.events.settling import NAME, unsettled
 from penstock.events.stamps import Span, stamps, unread
-from penstock.events.table import EventTable, constant, make_table
+from penstock.events.table import EventTable, make_table
 
 
 def from_arrow(

@@ -16,11 +16,12 @@ import pyarrow.json as pa_json
 
 from penstock.errors import DataError
 from penstock.events.buffers import arrow_buffer
+from penstock.events.constants import constant
 from penstock.events.convert import as_names, as_text
 from penstock.events.instants import Instants, of_column, of_texts
 from penstock.events.mapping import Columns
 from penstock.events.stamps import stamps
-from penstock.events.table import EventTable, constant, make_table
+from penstock.events.table import EventTable, make_table
 from penstock.events.texts import has_empty
 from penstock.events.uniform import IGNORED, has_known_keys
 

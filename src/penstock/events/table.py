@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import mmap
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -16,6 +15,7 @@ import pyarrow.compute as pc
 
 from penstock.errors import DataError
 from penstock.events.cloudevents import from_cloudevent
+from penstock.events.constants import constant, is_blank
 from penstock.events.event import Event
 from penstock.events.settling import NAME, Given, settled
 from penstock.events.times import datetime_of
@@ -49,8 +49,6 @@ Where = Callable[[int], str]
 Ints = npt.NDArray[np.int64]
 _FEW = 8
 """So many rows are sooner read value by value than as columns."""
-_ZEROS = [mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)]
-"""The bytes of all constant columns, longer ones behind shorter ones."""
 
 
 NOTHING_GIVEN: Mapping[str, Given] = MappingProxyType({})
@@ -192,12 +190,26 @@ class EventTable:
         columns = {name: self.field(name) for name in NAMES}
         return EventTable(columns | {field: column}, self.attributes, self.fixed)
 
-    def take(self, indices: Any) -> EventTable:
-        """The rows with these numbers, in that order."""
+    def take(self, indices: Any, known: Mapping[str, pa.Array] = NOTHING_GIVEN) -> EventTable:
+        """The rows with these numbers, in that order; of some fields it may be known already what is there.
+
+        >>> table = make_table({"type": ["A", "B"], "lo": [1, 2], "hi": [3, 4]}, {})
+        >>> table.take([1], known={"hi": pa.array([4])}).record(0).hi
+        4
+        """
         # Short numbers are read faster.
-        kind = pa.int32() if len(self) <= _MOST_SHORT else pa.int64()
-        rows = indices if isinstance(indices, pa.Array) else pa.array(indices, kind)
-        return self._each(lambda column: _taken(column, rows))
+        kind = np.int32 if len(self) <= _MOST_SHORT else np.int64
+        rows = indices if isinstance(indices, pa.Array) else pa.array(np.asarray(indices, kind))
+        return self._each(lambda column: _taken(column, rows), known)
+
+    @property
+    def are_points(self) -> bool:
+        """Whether it is seen at once that all events end where they begin.
+
+        >>> make_table({"type": ["A"], "lo": [1], "hi": [2]}, {}).are_points
+        False
+        """
+        return share_bytes(self.field("lo"), self.field("hi"))
 
     def slice(self, start: int, length: int | None = None) -> EventTable:
         """The rows from ``start`` on, no more than ``length``, without copying."""
@@ -205,12 +217,15 @@ class EventTable:
             return self
         return self._each(lambda column: column.slice(start, length))
 
-    def _each(self, change: Callable[[pa.Array], pa.Array]) -> EventTable:
-        columns = {name: self.field(name) for name in NAMES if not self._is_unread(name)}
-        given = {name: change(column) for name, column in self._given.items() if name not in columns}
-        are_points = share_bytes(columns["lo"], columns["hi"])
-        fields = {name: change(column) for name, column in columns.items() if name != "hi" or not are_points}
-        fields.setdefault("hi", fields["lo"])
+    def _each(
+        self, change: Callable[[pa.Array], pa.Array], known: Mapping[str, pa.Array] = NOTHING_GIVEN
+    ) -> EventTable:
+        columns = {name: self.field(name) for name in NAMES if name not in known and not self._is_unread(name)}
+        unread = {name: one for name, one in self._given.items() if name not in known and name not in columns}
+        given = {name: change(column) for name, column in unread.items()}
+        fields = {name: change(column) for name, column in columns.items() if name != "lo" or not self.are_points}
+        fields |= known
+        fields.setdefault("lo", fields["hi"])
         attributes = [change(_one(column)) for column in self.attributes.columns]
         return EventTable(fields, pa.table(attributes, schema=self.attributes.schema), self.fixed, given)
 
@@ -292,8 +307,10 @@ def _taken(column: pa.Array, rows: pa.Array) -> pa.Array:
     """The rows of a column; of one that says nothing, or false throughout, without looking at them."""
     if len(column) and column.null_count == len(column):
         return constant(None, column.type, len(rows))
-    if column.type == pa.bool_() and not column.null_count and pc.any(column).as_py() is False:
+    if column.type == pa.bool_() and not column.null_count and (is_blank(column) or not pc.any(column).as_py()):
         return constant(False, column.type, len(rows))
+    if column.type == NAME and not column.null_count and len(column.dictionary) == 1:
+        return constant(column.dictionary[0].as_py(), NAME, len(rows))
     return column.take(rows)
 
 
@@ -369,48 +386,6 @@ def _absent(field: str, length: int) -> pa.Array:
 
 
 _short_absent = lru_cache(maxsize=8 * _SHORT)(_absent)
-
-
-@lru_cache(maxsize=4096)
-def named(name: str, length: int) -> pa.DictionaryArray:
-    """A short column of types or sources that are all the same; made once, so that what is known of it can be kept.
-
-    >>> named("door-1", 2).to_pylist(), named("door-1", 2) is named("door-1", 2)
-    (['door-1', 'door-1'], True)
-    """
-    return constant(name, NAME, length)
-
-
-def constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
-    """A column of one value only. Where it is absent, false or text, its bytes are zeros that nobody has written.
-
-    >>> constant("door-1", NAME, 2).to_pylist(), constant(None, pa.int64(), 1).to_pylist()
-    (['door-1', 'door-1'], [None])
-    """
-    zeros = _zeros(length)
-    if pa.types.is_dictionary(kind):
-        indices = pa.Array.from_buffers(pa.int32(), length, [None, zeros], null_count=0)
-        return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()), safe=False)
-    if value is None and pa.types.is_list(kind):
-        inside = [pa.array([], kind.value_type)]
-        return pa.Array.from_buffers(kind, length, [zeros, zeros], null_count=length, children=inside)
-    if value is None and kind not in (pa.string(), pa.bool_()) and not pa.types.is_primitive(kind):
-        return pa.nulls(length, kind)
-    if value is None:
-        data = [zeros, zeros, pa.py_buffer(b"")] if kind == pa.string() else [zeros, zeros]
-        return pa.Array.from_buffers(kind, length, data, null_count=length)
-    if value == "":
-        return pa.Array.from_buffers(kind, length, [None, zeros, pa.py_buffer(b"")], null_count=0)
-    if value is False:
-        return pa.Array.from_buffers(kind, length, [None, zeros], null_count=0)
-    return pa.repeat(pa.scalar(value, kind), length)
-
-
-def _zeros(length: int) -> pa.Buffer:
-    """Bytes enough for a column of zeros. They are never written, so they take no memory."""
-    if length >= len(_ZEROS[-1]) // 8:
-        _ZEROS.append(mmap.mmap(-1, 16 * (length + 1), flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ))
-    return pa.py_buffer(_ZEROS[-1])
 
 
 def concat(tables: Sequence[EventTable], where: Sequence[Where] | None = None) -> EventTable:

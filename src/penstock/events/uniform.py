@@ -14,10 +14,11 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from penstock.errors import DataError
+from penstock.events.constants import constant, named
 from penstock.events.instants import Instants, of_values
 from penstock.events.mapping import Columns
 from penstock.events.stamps import stamps
-from penstock.events.table import EventTable, constant, make_table, named
+from penstock.events.table import EventTable, make_table
 
 _REQUIRED = ({"type", "time"}, {"type", "lo", "hi"})
 IGNORED = {"specversion", "subject", "datacontenttype", "dataschema"}

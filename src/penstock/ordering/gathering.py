@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from penstock.engine.taking import WORD, flat
 from penstock.errors import DataError
-from penstock.events.table import NAMES, TIME, EventTable, concat, constant
+from penstock.events.constants import constant
+from penstock.events.table import NAMES, TIME, EventTable, concat
 from penstock.ordering.kernel import ROW, ROWS, copy_texts, measure_texts, take_half_words, take_words
 from penstock.ordering.places import KEYS, Ints
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from penstock.events.constants import constant
 from penstock.events.repeats import name_hashes
 from penstock.events.settling import NAME
-from penstock.events.table import constant
 from penstock.events.texts import Words
 from penstock.spark.packing import Blob, Ints, Packer, Recipe, Route, shared_out
 from penstock.spark.stretches import from_table, may_meet, stretch_of, to_table

@@ -9,9 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.events.constants import constant
 from penstock.events.identity import numbered
 from penstock.events.order import ordered
-from penstock.events.table import FIELDS, EventTable, constant, make_table
+from penstock.events.table import FIELDS, EventTable, make_table
 from penstock.spark.keys import NOWHERE
 from penstock.spark.narrowing import Piece, first_of, joined, piece_of
 from penstock.spark.packing import ATTRIBUTE, EVENTS, MADE, PROGRESS, Progress
