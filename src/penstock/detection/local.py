@@ -14,6 +14,7 @@ from penstock.detection.composites import Composites
 from penstock.detection.course import Course
 from penstock.detection.limits import Limits
 from penstock.detection.plan import Plan, plan_of
+from penstock.detection.standing import standing
 from penstock.events.arrow import from_arrow
 from penstock.events.identity import with_ids
 from penstock.events.instant import instant
@@ -104,12 +105,13 @@ def detect_all(table: EventTable, plan: Plan, until: int | None = None) -> Compo
     1
     """
     course = Course(plan, table)
-    picked = plan.picked(table)
     end = NEVER if until is None else until
-    if plan.stand(picked, table):
-        ends = table.numbers("hi")[picked.rows[-1:]]
+    stand = standing(table, plan)
+    if stand:
+        events, picked = stand
+        ends = events.numbers("hi")[picked.rows[-1:]]
         last = table.latest(end) if plan.needs_end else int(ends.max(initial=end))
-        course.feed(plan.narrowed(table.taken_as_given("id")), last + 1, picked)
+        course.feed(events, last + 1, picked)
         return course.finish(last)
     last = table.latest(end)
     # An id that is made is a hash of all that an event says, and so is which of two repeated events is kept.

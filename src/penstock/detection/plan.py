@@ -22,7 +22,6 @@ from penstock.detection.limits import Limits
 from penstock.engine.definition import Choice
 from penstock.engine.memory import CONTEXTS
 from penstock.engine.selection import Picked, choose
-from penstock.engine.taking import flat, stand_in_order
 from penstock.errors import PatternError, nearest
 from penstock.events.table import EventTable
 
@@ -97,14 +96,6 @@ class Plan:
         column = table.given("type")
         wanted = self._are_wanted(column.dictionary)
         return Picked(wanted, choose(np.asarray(column.indices), wanted))
-
-    @staticmethod
-    def stand(picked: Picked, table: EventTable) -> bool:
-        """Whether these events come in order, and all of them have ids and are known to be different."""
-        ids = table.given("id")
-        if ids.null_count:
-            return False
-        return bool(stand_in_order(picked.rows, table.numbers("hi"), *flat(ids)))
 
     def relevant(self, table: EventTable) -> EventTable:
         """The events that can be met."""

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.compiled import compiled, inlined
-from penstock.engine.pointers import byte_at, code_at, pointer, prefetch, put_word, word_at
+from penstock.engine.pointers import byte_at, code_at, pointer, prefetch, put_half_word, put_word, word_at
 
 WORD = 8
 AHEAD = 16
@@ -114,29 +114,50 @@ def stand_in_order(rows, instants, bounds, data):
 
     So there are neither ties between these rows, nor are any of them repeated.
     """
+    return go_over(rows, instants, bounds, data, False, 0, 0, 0) >= 0
+
+
+@compiled
+def copy_in_order(rows, instants, bounds, data, when, ends, out):
+    """Copies the instants and the ids of rows while it is asked whether they stand in order; -1 if they do not.
+
+    Otherwise returns the length of all ids. They are written as whole words, so that ``out`` has a word to spare.
+    """
+    return go_over(rows, instants, bounds, data, True, when.ctypes.data, ends.ctypes.data, out.ctypes.data)
+
+
+@inlined
+def go_over(rows, instants, bounds, data, copies, when, bounds_there, out):
+    """How long the ids of rows are together that stand in order, -1 for others; ``copies`` is said by a constant."""
     address, size, edges, last = data.ctypes.data, data.shape[0], bounds.ctypes.data, rows.shape[0] - 1
-    ends = pointer(instants.ctypes.data)
-    if last < 0:
-        return True
-    before, (begin, end) = ends[rows[0]], text_of(rows[0], edges)
-    if begin == end:
-        return False
-    word = turned(word_of(begin, end, address, size))
-    for number in range(1, last + 1):
+    given, times = pointer(instants.ctypes.data), pointer(when)
+    before, begin, end, word, length = np.int64(0), np.int64(0), np.int64(0), np.uint64(0), np.int64(0)
+    if copies:
+        put_half_word(bounds_there, np.int32(0))
+    for number in range(last + 1):
         further = rows[min(number + 2 * AHEAD, last)]
         ask_ahead(rows[min(number + AHEAD, last)], further, edges, address)
-        prefetch(ends, further)
-        instant, (begins, stops) = ends[rows[number]], text_of(rows[number], edges)
-        following, length = turned(word_of(begins, stops, address, size)), stops - begins
-        if instant <= before or length < end - begin:
-            return False
-        if length == end - begin and following < word:
-            return False
-        tied = length == end - begin and following == word
-        if tied and not is_after(begins + WORD, begin + WORD, length - WORD, address, size):
-            return False
+        prefetch(given, further)
+        instant, (begins, stops) = given[rows[number]], text_of(rows[number], edges)
+        here, size_before = word_of(begins, stops, address, size), end - begin
+        following = turned(here)
+        if stops == begins or (number > 0 and (instant <= before or stops - begins < size_before)):
+            return -1
+        if number > 0 and stops - begins == size_before:
+            if following < word:
+                return -1
+            rest = size_before - WORD
+            if following == word and not is_after(begins + WORD, begin + WORD, rest, address, size):
+                return -1
+        if copies:
+            times[number] = instant
+            put_word(out + length, here)
+            for place in range(WORD, stops - begins, WORD):
+                put_word(out + length + place, word_of(begins + place, stops, address, size))
+            length += stops - begins
+            put_half_word(bounds_there + 4 * (number + 1), np.int32(length))
         before, begin, end, word = instant, begins, stops, following
-    return True
+    return length
 
 
 @inlined

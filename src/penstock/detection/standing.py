@@ -1,0 +1,53 @@
+"""Events that are given in order, as most are: whether they stand so, and those that matter one behind the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.detection.plan import Plan
+from penstock.engine.selection import Picked
+from penstock.engine.taking import WORD, copy_in_order, flat, stand_in_order
+from penstock.events.table import EventTable
+
+FEW = 4
+"""Where no more than one in so many events matters, these are copied: each is read several times, and reading takes
+long where they are far apart."""
+
+
+def standing(table: EventTable, plan: Plan) -> tuple[EventTable, Picked] | None:
+    """The events with what is needed of them, and which of them matter; perhaps these alone.
+
+    Nothing if those that matter do not come in order, or if some of them have no ids or might be repeated.
+
+    >>> from penstock.checks.check import parse
+    >>> from penstock.detection.plan import plan_of
+    >>> from penstock.events.table import make_table
+    >>> table = make_table({"type": ["A", *"NNNN", "B"], "id": list("123456"), "lo": range(6), "hi": range(6)}, {})
+    >>> events, picked = standing(table, plan_of(parse("[A]")))
+    >>> len(events), picked.rows.tolist()
+    (1, [0])
+    >>> standing(table.take([5, 0]), plan_of(parse("[A] ; [B]")))
+    """
+    ids, picked = table.given("id"), plan.picked(table)
+    if ids.null_count:
+        return None
+    needed = plan.narrowed(table)
+    if FEW * len(picked.rows) > len(table):
+        stand = stand_in_order(picked.rows, table.numbers("hi"), *flat(ids))
+        return (needed.taken_as_given("id"), picked) if stand else None
+    alone = _alone(needed, picked)
+    return None if alone is None else (alone, Picked(picked.wanted, np.arange(len(alone))))
+
+
+def _alone(table: EventTable, picked: Picked) -> EventTable | None:
+    """The events that matter without the others, if they stand in order."""
+    bounds, letters = flat(table.given("id"))
+    count = len(picked.rows)
+    when, ends = np.empty(count, np.int64), np.empty(count + 1, np.int32)
+    out = np.empty(len(letters) + WORD, np.uint8)  # memory is taken only as far as it is written
+    length = copy_in_order(picked.rows, table.numbers("hi"), bounds, letters, when, ends, out)
+    if length < 0:
+        return None
+    ids = pa.StringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(out[: length + WORD]))
+    return table.take(picked.rows, known={"id": ids, "hi": pa.array(when)})
