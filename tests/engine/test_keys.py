@@ -50,3 +50,23 @@ def test_keys_whose_hashes_have_the_same_half_are_different_instances() -> None:
     assert sorted(numbers.tolist()) == list(range(1, MANY + 1))
     assert np.array_equal(instances.numbers([(vm.INTEGER, values)]), numbers)
     assert instances.count == MANY + 1
+
+
+def test_there_is_room_at_once_for_keys_that_are_likely_to_come() -> None:
+    """As many as rows have brought until now; no more than a table should grow by at once."""
+    instances = Instances(1)
+    before = instances.room
+    instances.make_room(before, likely=7 * before)
+    assert 8 * before <= instances.room <= 16 * before
+    instances.make_room(instances.room, likely=10**9)
+    assert instances.room <= 16 * 16 * before
+
+
+def test_keys_that_keep_coming_and_keys_that_stop_are_all_known() -> None:
+    """Whatever is expected of later rows by the first ones."""
+    fresh, few = list(range(1 << 20, (1 << 20) + 5000)), [5, 6, 7] * 1000
+    for keys in (fresh + few, few + fresh, fresh):
+        engine = Engine(ps.parse("[A(k = $k)] ; [B(k = $k)]"))
+        feed(engine, "A" * len(keys), [*keys])
+        assert engine.engines[0].instances.count == 1 + len(set(keys))
+        assert feed(engine, "B" * 2, [fresh[0], fresh[-1]], first=len(keys)) == 2

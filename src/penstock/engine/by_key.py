@@ -29,8 +29,8 @@ AHEAD = 32
 # K: where the columns are, what is known of instances, and how far rows are laid out.
 (
     ROWS, CODES, MASKS, KEYS, BEGINS, INSTANTS, FIRST_NUMBER, FIRST_IDENTITY, TOTAL, NEXT_ROW, LAID,
-    KINDS, VALUES, SLOTS, SLOT_MASK, NEAR, REACH, LARGEST, ROOM, COUNT, CODE_WIDTH, KIND, STARTS,
-) = range(23)  # fmt: skip
+    KINDS, VALUES, SLOTS, SLOT_MASK, NEAR, REACH, LARGEST, ROOM, COUNT, CODE_WIDTH, KIND, STARTS, STATE,
+) = range(24)  # fmt: skip
 EVERY = -1
 """All sets, as a mask: unless it is said which of them starts hear, any may concern one."""
 
@@ -53,6 +53,7 @@ class Keyed:
         first: tuple[int, int],
     ) -> None:
         kind, bits = keys
+        self._known = 0
         self._held: Sequence[NDArray[Any]] = [rows, codes, masks, bits, *stamps]
         self.cells: Ints = np.zeros(m.HEADER, np.int64)
         for cell, array in zip((ROWS, CODES, MASKS, KEYS, BEGINS, INSTANTS), self._held, strict=True):
@@ -69,26 +70,38 @@ class Keyed:
         """How many rows are not laid out."""
         return int(self.cells[TOTAL] - self.cells[NEXT_ROW])
 
-    def meet(self, instances: Instances, room: int) -> None:
-        """Lets instances be known, and those that were found since it was last said; there is room for so many."""
+    def meet(self, instances: Instances, state: Ints | None = None) -> None:
+        """Lets instances be known, and those that were found since it was last said.
+
+        Where what they hold is ``state``, there is room for so many, and the rows of those that are found are written.
+        """
         cells = self.cells
         if cells[COUNT]:
             instances.count = int(cells[COUNT])
             instances.reach(int(cells[LARGEST]))
-        instances.make_room(STRETCH)
+        else:
+            self._known = instances.count
+        instances.make_room(STRETCH, self._likely(instances.count))
         kinds, values, slots, near = instances.tables
         cells[KINDS], cells[VALUES], cells[SLOTS] = kinds.ctypes.data, values.ctypes.data, slots.ctypes.data
         cells[NEAR] = near.ctypes.data
         cells[SLOT_MASK], cells[REACH], cells[LARGEST] = len(slots) - 1, len(near), -1
+        room = m.FAR if state is None else len(state) // m.INSTANCE_WIDTH
         cells[COUNT], cells[ROOM] = instances.count, min(instances.room, room)
+        cells[STATE] = 0 if state is None else state.ctypes.data
+
+    def _likely(self, count: int) -> int:
+        """How many instances are yet to be found, if rows bring as many as those before did."""
+        laid_out = int(self.cells[NEXT_ROW])
+        return self.left * (count - self._known) // laid_out if laid_out else 0
 
     def places(self, instances: Instances) -> Ints:
         """All rows as places."""
         places: Ints = np.empty((len(self), m.PLACE_WIDTH), np.int64)
         while self.left:
-            self.meet(instances, m.FAR)
+            self.meet(instances)
             lay_out_some(self.cells, places)
-        self.meet(instances, m.FAR)
+        self.meet(instances)
         return places
 
 
@@ -139,7 +152,8 @@ def lay_out(K, P):
     start, end = K[NEXT_ROW], min(K[NEXT_ROW] + STRETCH, K[TOTAL])
     table, mask, kinds, values = pointer(K[SLOTS]), K[SLOT_MASK], pointer(K[KINDS]), pointer(K[VALUES])
     near, reach, count, largest = K[NEAR], np.uint64(K[REACH]), K[COUNT], K[LARGEST]
-    kind = K[KIND]
+    kind, state = K[KIND], pointer(K[STATE])
+    writes = K[STATE] != 0
     seed = mix(0, kind)
     laid = 0
     for asked in range(start, end + AHEAD):
@@ -169,6 +183,9 @@ def lay_out(K, P):
                     continue
                 number = count
                 make_known(slot, mark, number, kind, value, table, kinds, values)
+                if writes:
+                    for column in range(m.INSTANCE_WIDTH):
+                        state[number * m.INSTANCE_WIDTH + column] = 0
                 count += 1
             largest = max(largest, value)
             if np.uint64(value) < reach:

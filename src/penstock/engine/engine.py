@@ -156,6 +156,8 @@ class Engine:
             for definition in range(len(self.engines)):
                 self.fetch(definition, [Piece(table, first)], until)
         self.events.add(table)
+        if picked is not None:
+            self.batch = max(self.batch, batch_after(max(len(table), BATCH), len(picked.rows)))
         met_before, start = self.met, 0
         while start < max(len(table), 1):
             end = delivered.boundary(len(table), start + self.batch)

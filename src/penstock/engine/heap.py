@@ -14,9 +14,6 @@ ROOMY = 2
 """Where more room for runs is needed, memory for so many times as many is taken."""
 
 
-_BLANK = (m.INSTANCES, m.CLOCKS, m.MADE)
-
-
 class Memory:
     """The arrays of one program; ``arrays`` is what the kernel takes."""
 
@@ -60,7 +57,7 @@ class Memory:
     def _grown(self, which: int, length: int, used: int | None = None) -> None:
         """Another length for an array; so much of it is used. Only what is read before it is written must be zero."""
         before = self.arrays[which][:used]
-        is_blank = which in _BLANK or not len(before)
+        is_blank = which == m.CLOCKS or not len(self.arrays[which])
         after = (SPARE.blank if is_blank else SPARE.unwritten)(max(length, 1))
         after[: len(before)] = before
         self._replace(which, after)
@@ -117,7 +114,7 @@ class Memory:
     def put_instances(self, rows: Ints) -> None:
         """These are the instances now; half of the room is kept for others."""
         room = len(self.arrays[m.INSTANCES]) // m.INSTANCE_WIDTH // 2
-        self._replace(m.INSTANCES, np.zeros(0, np.int64))
+        self.counts[m.KNOWN] = 0
         self.grow_instances(max(2 * len(rows), room))
         self.rows(m.INSTANCES, m.INSTANCE_WIDTH, len(rows))[:] = rows
         self.counts[m.KNOWN] = len(rows)
@@ -138,8 +135,9 @@ class Memory:
     def grow_made(self, room: int) -> None:
         """Room for so many composites, or a few more: their chains need a power of two."""
         room = 1 << (room - 1).bit_length()
-        self._grown(m.MADE, room * m.MADE_WIDTH)
-        self._grown(m.SELECTED, room * 2 * self.selects)
+        made = self.live(m.MADE_COUNT)
+        self._grown(m.MADE, room * m.MADE_WIDTH, made * m.MADE_WIDTH)
+        self._grown(m.SELECTED, room * 2 * self.selects, made * 2 * self.selects)
         self.counts[m.MADE_ROOM] = room
 
     def grow_ended(self, room: int) -> None:
@@ -148,8 +146,8 @@ class Memory:
         self.counts[m.ENDED_ROOM] = room
 
     def grow_instances(self, room: int) -> None:
-        """Room for so many instances."""
-        self._grown(m.INSTANCES, room * m.INSTANCE_WIDTH)
+        """Room for so many instances; their rows are written when they are known."""
+        self._grown(m.INSTANCES, room * m.INSTANCE_WIDTH, self.live(m.KNOWN) * m.INSTANCE_WIDTH)
 
     def grow_queues(self, room: int) -> None:
         """Room for so many deadlines of each timer."""

@@ -387,18 +387,19 @@ def look_ahead(at, count, clocked, M, P):
     if at + 3 * AHEAD >= count:
         return
     prefetch(M[m.INSTANCES], P[(at + 3 * AHEAD) * m.PLACE_WIDTH + m.INSTANCE] * m.INSTANCE_WIDTH)
-    instance = P[(at + 2 * AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
-    if instance >= 0:
-        run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-        prefetch(M[m.RUNS], run * m.RUN_WIDTH)
-        prefetch(M[m.CLOCKS], run * clocked)
-    instance = P[(at + AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
-    if instance >= 0:
-        run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-        if run > 0:
-            run = M[m.RUNS][run * m.RUN_WIDTH + m.NEXT]
-            prefetch(M[m.RUNS], run * m.RUN_WIDTH)
-            prefetch(M[m.CLOCKS], run * clocked)
+    run = first_run_at(at + 2 * AHEAD, M, P)
+    prefetch(M[m.RUNS], run * m.RUN_WIDTH)
+    prefetch(M[m.CLOCKS], run * clocked)
+    run = M[m.RUNS][first_run_at(at + AHEAD, M, P) * m.RUN_WIDTH + m.NEXT]
+    prefetch(M[m.RUNS], run * m.RUN_WIDTH)
+    prefetch(M[m.CLOCKS], run * clocked)
+
+
+@inlined
+def first_run_at(at, M, P):
+    """The first run of the instance that a place concerns, or row 0, which nobody waits in; it is worth no branch."""
+    instance = max(P[at * m.PLACE_WIDTH + m.INSTANCE], 0)
+    return max(M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN], 0)
 
 
 @inlined
@@ -407,14 +408,8 @@ def look_ahead_together(at, count, M, P):
     if at + 3 * AHEAD >= count:
         return
     prefetch(M[m.INSTANCES], P[(at + 3 * AHEAD) * m.PLACE_WIDTH + m.INSTANCE] * m.INSTANCE_WIDTH)
-    instance = P[(at + 2 * AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
-    if instance >= 0:
-        prefetch(M[m.RUNS], M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN] * m.RUN_WIDTH)
-    instance = P[(at + AHEAD) * m.PLACE_WIDTH + m.INSTANCE]
-    if instance >= 0:
-        leader = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-        if leader > 0:
-            prefetch(M[m.RUNS], of_run(leader, m.LAST_OF_GROUP, M) * m.RUN_WIDTH)
+    prefetch(M[m.RUNS], first_run_at(at + 2 * AHEAD, M, P) * m.RUN_WIDTH)
+    prefetch(M[m.RUNS], of_run(first_run_at(at + AHEAD, M, P), m.LAST_OF_GROUP, M) * m.RUN_WIDTH)
 
 
 @inlined
@@ -439,7 +434,10 @@ def fire_before(plain, now, widest, L, M, X):
             if first + AHEAD < M[m.QUEUE_ENDS][2 * timer + 1]:
                 prefetch(M[m.INSTANCES], M[m.QUEUES][row + AHEAD * m.QUEUE_WIDTH + m.OWNER] * m.INSTANCE_WIDTH)
             M[m.COUNTS][m.NOW] = due
-            fire_one(instance, timer, due, L, M, X)
+            if L[m.HEAD][m.TIMERS] == 1 and L[m.HEAD][m.LIMITS] == 0:  # with constants, these are loops no more
+                fire_one(instance, 0, due, 1, 0, L, M, X)
+            else:
+                fire_one(instance, timer, due, L[m.HEAD][m.TIMERS], L[m.HEAD][m.LIMITS], L, M, X)
         else:
             fire(instance, timer, due, L, M, X)
 

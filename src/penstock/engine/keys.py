@@ -19,6 +19,8 @@ AHEAD = 32
 """So many slots are fetched together."""
 NEAR, FARTHEST = 1 << 12, 1 << 17
 """For how many small numbers their instances stand in a list, at first and at most."""
+FASTEST = 16
+"""The table of instances becomes at most so many times as long at once, whatever is likely: a long one is slow."""
 SPREAD = 8
 """That list is at most so many times as long as there are instances."""
 
@@ -97,10 +99,11 @@ class Instances:
         """The kind of all values, if there is one parameter and all its values are of the same kind."""
         return self._only_kind or None
 
-    def make_room(self, more: int) -> None:
-        """Room for so many more instances."""
+    def make_room(self, more: int, likely: int = 0) -> None:
+        """Room for so many more instances, and if there is too little for as many as are likely to come."""
         if self.count + more > self.room:
-            before, self._slots = self._slots, no_slots(4 * (self.count + more))
+            wanted = min(2 * (self.count + likely), FASTEST * len(self._slots))
+            before, self._slots = self._slots, no_slots(max(4 * (self.count + more), wanted))
             move_slots(before, self._slots)
             room, known = len(self._slots) // 2, slice(self.count)
             self.kinds, self.values = (_with_room(some[known], room) for some in (self.kinds, self.values))

@@ -57,6 +57,7 @@ class Ended:
 
 def joined(some: list[Made]) -> Made:
     """Composites of several stretches of a batch as one."""
+    some = [one for one in some if len(one)] or some[:1]
     if len(some) == 1:
         return some[0]
     ends = np.cumsum([0, *(len(one.symbols) for one in some)])

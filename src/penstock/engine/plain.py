@@ -218,10 +218,9 @@ def fail_start(instance, first, last, sets, L, M):
 
 
 @inlined
-def fire_one(instance, timer, at, L, M, X):
+def fire_one(instance, timer, at, timers, limits, L, M, X):
     """A timer's place, for one instance."""
     before = -1
-    timers, limits = L[m.HEAD][m.TIMERS], L[m.HEAD][m.LIMITS]
     run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
     while run > 0:
         following = M[m.RUNS][run * m.RUN_WIDTH + m.NEXT]

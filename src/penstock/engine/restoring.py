@@ -68,6 +68,7 @@ def _restore_runs(
     instances = engine.instances.count if one.parameters else 1
     memory.fit(2 * total + RUNS, 2 * nodes + 2 * RUNS, 2 * instances, len(common[f"{number}.last.node"]))
     state = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, instances)
+    state[:] = 0
     state[:, m.DEAD] = common[f"{number}.dead"][0]
     rows = memory.rows(m.RUNS, m.RUN_WIDTH, total + 1)
     clocks = memory.rows(m.CLOCKS, memory.clocked, total + 1)

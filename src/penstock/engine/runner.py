@@ -186,6 +186,7 @@ class Runner:
         """The same as `advance` for rows that a column shares out."""
         known, memory = _known(values), self.memory
         places = np.empty((STRETCH, m.PLACE_WIDTH), np.int64)
+        self._admit(instances.count)
         self._meet(keyed, instances)
 
         def go_on() -> int:
@@ -204,11 +205,11 @@ class Runner:
     def _meet(self, keyed: Keyed, instances: Instances) -> None:
         """Knows the instances that were found, and has room for more."""
         memory = self.memory
-        keyed.meet(instances, len(memory.arrays[m.INSTANCES]) // m.INSTANCE_WIDTH)
+        keyed.meet(instances, memory.arrays[m.INSTANCES])
         memory.counts[m.KNOWN] = max(memory.live(m.KNOWN), instances.count)
         if instances.room * m.INSTANCE_WIDTH > len(memory.arrays[m.INSTANCES]):
             memory.grow_instances(instances.room)
-            keyed.meet(instances, instances.room)
+            keyed.meet(instances, memory.arrays[m.INSTANCES])
 
     def _made(self, go_on: Callable[[], int], left: Callable[[], int], known: Ints, present: int | None = None) -> Made:
         """What is made while the kernel goes on, with more room whenever it needs it."""
@@ -428,6 +429,7 @@ class Runner:
         if instances * m.INSTANCE_WIDTH > len(memory.arrays[m.INSTANCES]):
             memory.grow_instances(2 * instances)
         rows = memory.rows(m.INSTANCES, m.INSTANCE_WIDTH, instances)
+        rows[known:] = 0
         rows[known:, m.DEAD] = rows[0, m.DEAD]
         memory.counts[m.KNOWN] = max(known, instances)
 
