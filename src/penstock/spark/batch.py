@@ -63,4 +63,4 @@ def found_in_rows(df: DataFrame, work: Work) -> DataFrame:
     coded, columns = by_number(frame, names, recipe)
     last = frame.rows.agg(last_stamp(frame, recipe.columns).alias("last")) if needs_end(work.plans) else None
     work = work.reading(names, leaves_behind, coded).without_progress()
-    return found_in(frame.rows.where(condition).select(*columns), work.pack, work.pack_by_name, work, last)
+    return found_in(frame.rows.where(condition).selectExpr(*columns), work.pack, work.pack_by_name, work, last)

@@ -91,11 +91,11 @@ def needed_columns(schema: t.StructType, recipe: Recipe) -> list[str]:
     return [name for name in schema.names if name in needed]
 
 
-def needed_rows(frame: Frame, recipe: Recipe) -> Column | None:
-    """Whether a row is an event of a type that is wanted, or perhaps no event; None if all rows are needed.
+def needed_rows(frame: Frame, recipe: Recipe) -> str | None:
+    """Whether a row is an event of a type that is wanted, or perhaps no event, in SQL; None if all rows are needed.
 
-    Filters on attributes are not asked here: which of two events with the same source and id counts is decided before
-    them.
+    It is SQL since each step by which a column is made takes time. Filters on attributes are not asked here: which of
+    two events with the same source and id counts is decided before them.
     """
     schema = frame.schema
     fields = field_columns(schema.names, recipe.columns)
@@ -107,29 +107,43 @@ def needed_rows(frame: Frame, recipe: Recipe) -> Column | None:
     kind = schema[fields["type"]].dataType
     if not isinstance(kind, (t.StringType, *_WHOLE)):
         return None
-    wanted = frame.column(fields["type"]).cast("string")
-    there = wanted.isin(sorted({*recipe.types, ""}))
-    return there | wanted.isNull() | _may_be_bad(frame, times, recipe.columns)
+    said = _said(frame, fields["type"])
+    is_wanted = f"{said} IN ({', '.join(map(_text, [*sorted(recipe.types), '']))})"
+    return " OR ".join([is_wanted, f"{said} IS NULL", *_doubts(frame, times, recipe.columns)])
 
 
-def by_number(frame: Frame, names: Sequence[str], recipe: Recipe) -> tuple[tuple[str, ...] | None, list[Column]]:
-    """The types that stand by number in a column before all others, if there is one, and the columns of a frame.
+def by_number(frame: Frame, names: Sequence[str], recipe: Recipe) -> tuple[tuple[str, ...] | None, list[str]]:
+    """The types that stand by number in a column before all others, if there is one, and the columns of a frame in SQL.
 
     A number of a byte crosses to Python sooner than a text. The column of types has but those that are not wanted, so
-    that a row which is no event can be told of. This is for frames of which `needed_rows` can be asked.
+    that a row which is no event can be told of; it asks for the number as the other does, so that Spark finds it once.
+    This is for frames of which `needed_rows` can be asked.
     """
-    columns = [frame.column(name) for name in names]
+    columns = [frame.quoted(name) for name in names]
     name = field_columns(frame.schema.names, recipe.columns)["type"]
     types = tuple(sorted(recipe.types or ()))
     is_text = isinstance(frame.schema[name].dataType, t.StringType)
     if not is_text or not is_own("type", name) or not 0 < len(types) <= _MOST_CODES:
         return None, columns
-    said = frame.column(name).cast("string")
-    code = f.when(said == types[0], 0)
-    for number, type in enumerate(types[1:], 1):
-        code = code.when(said == type, number)
-    columns[names.index(name)] = f.when(~said.isin(*types), frame.column(name)).alias(frame.names[name])
-    return types, [code.cast("byte").alias(frame.free_name("code")), *columns]
+    column, said = frame.quoted(name), _said(frame, name)
+    numbers = " ".join(f"WHEN {said} = {_text(type)} THEN {number}Y" for number, type in enumerate(types))
+    code = f"CASE {numbers} END"
+    columns[names.index(name)] = f"CASE WHEN ({code}) IS NULL THEN {column} END AS {column}"
+    return types, [f"{code} AS `{frame.free_name('code')}`", *columns]
+
+
+def _said(frame: Frame, name: str) -> str:
+    """What a column says, in SQL, as a text of which every letter counts; there are kinds of which not all do."""
+    return f"CAST({frame.quoted(name)} AS STRING)"
+
+
+def _text(said: str) -> str:
+    """A text in SQL, whatever its letters mean there.
+
+    >>> _text("A")
+    "CAST(X'41' AS STRING)"
+    """
+    return f"CAST(X'{said.encode().hex()}' AS STRING)"
 
 
 def last_stamp(frame: Frame, columns: Columns) -> Column:
@@ -140,7 +154,7 @@ def last_stamp(frame: Frame, columns: Columns) -> Column:
         instants = f.unix_micros(frame.column(field.name))
     else:
         instants = _scaled_up(frame.column(field.name).cast("long"), unit_of(columns.time_unit))
-    readable = ~_may_be_bad(frame, [field], columns)
+    readable = ~f.expr(" OR ".join(_doubts(frame, [field], columns)))
     return f.max(f.when(readable, instants + f.lit(columns.clock_error)))
 
 
@@ -161,15 +175,8 @@ def _times(schema: t.StructType, fields: Mapping[str, str]) -> list[t.StructFiel
     return times if is_plain and is_alike and not {"lo", "hi", "time"} <= fields.keys() else []
 
 
-def _may_be_bad(frame: Frame, times: Sequence[t.StructField], columns: Columns) -> Column:
-    """Whether the stamp of a row may be none; this may hold for some that are good.
-
-    It is said in SQL, since each step by which a column is made takes time.
-    """
-    return f.expr(" OR ".join(_doubts(frame, times, columns)))
-
-
 def _doubts(frame: Frame, times: Sequence[t.StructField], columns: Columns) -> Iterator[str]:
+    """Why the stamp of a row may be none, in SQL; this may hold for some that are good."""
     scale = unit_of(columns.time_unit)
     first, last = EARLIEST + columns.clock_error + SECOND, LATEST - columns.clock_error - SECOND
     for field in times:
