@@ -1,11 +1,13 @@
+import weakref
 from unittest import mock
 
+import pyarrow.csv as pa_csv
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import DataError
-from penstock.events import csvpieces
+from penstock.events import csvfile, csvpieces
 from penstock.events.csvfile import read_csv
 from penstock.events.csvpieces import CsvPieces, UnusualError
 from penstock.events.mapping import Columns
@@ -91,3 +93,22 @@ def test_a_header_alone_has_no_events(tmp_path, end):
     path.write_text(f"type,time,v{end}")
     table, _ = read_csv(path, Columns())
     assert (len(table), table.attributes.column_names) == (0, ["v"])
+
+
+def test_no_thread_holds_what_arrow_asks_once_a_file_is_read(tmp_path, monkeypatch):
+    """It would end the process with an abort, if that is when it lets go of it."""
+    held, options = [], pa_csv.ParseOptions
+
+    def watched(**given):
+        held.append(weakref.ref(given["invalid_row_handler"]))
+        return options(**given)
+
+    path = tmp_path / "events.csv"
+    path.write_text("type,time,v\nA,1,2\nA,3\n")
+    monkeypatch.setattr(csvfile.pa_csv, "ParseOptions", watched)
+    monkeypatch.setattr(csvfile, "_ordinary", lambda *_: None)
+    for _ in range(500):
+        bad = []
+        read_csv(path, Columns(), bad.append)
+        assert len(bad) == 1
+        assert held.pop()() is None

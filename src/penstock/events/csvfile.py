@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +16,9 @@ from penstock.events.csvrows import CsvRows
 from penstock.events.mapping import Columns
 from penstock.events.origin import OnBad, Origin
 from penstock.events.table import EventTable
+
+_PATIENCE = 5.0
+"""Seconds after which Arrow's threads are not waited for any longer."""
 
 
 def read_csv(path: Path, columns: Columns, on_bad: OnBad | None = None) -> tuple[EventTable, Origin] | None:
@@ -70,28 +75,44 @@ def _line_of_open_quote(content: bytes) -> int:
 
 def _texts(path: Path, rows: CsvRows, on_bad: OnBad | None) -> pa.Table:
     """All cells as text. Rows with too few or too many are bad; the others keep their order."""
-    ragged: list[pa_csv.InvalidRow] = []
-
-    def leave_out(row: pa_csv.InvalidRow) -> str:
-        ragged.append(row)
-        return "skip"
-
     names = rows.header
     if not rows.has_data:
         return pa.table([pa.array([], pa.string())] * len(names), names=names)
-    table = pa_csv.read_csv(
-        path,
-        read_options=pa_csv.ReadOptions(column_names=names, skip_rows=rows.header_lines),
-        parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=leave_out),
-        convert_options=pa_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-            null_values=[""],
-        ),
-    )
-    for error in rows.ragged() if ragged else ():
+    table, is_ragged = _whole_rows(path, names, rows.header_lines)
+    for error in rows.ragged() if is_ragged else ():
         if on_bad is None:
             raise error
         on_bad(error)
     return table
+
+
+def _whole_rows(path: Path, names: list[str], header_lines: int) -> tuple[pa.Table, bool]:
+    """The rows with as many cells as there are names, as text, and whether there are others.
+
+    Arrow's threads may hold for a moment longer what they ask about those. One that gives it back to Python while the
+    process ends is stopped, and the process with it, so this waits until they have.
+    """
+    is_ragged, let_go = threading.Event(), threading.Event()
+
+    def leave_out(_: pa_csv.InvalidRow) -> str:
+        is_ragged.set()
+        return "skip"
+
+    held = weakref.ref(leave_out, lambda _: let_go.set())
+    try:
+        table = pa_csv.read_csv(
+            path,
+            read_options=pa_csv.ReadOptions(column_names=names, skip_rows=header_lines),
+            parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=leave_out),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                null_values=[""],
+            ),
+        )
+    finally:
+        del leave_out
+        if held() is not None:
+            let_go.wait(_PATIENCE)
+    return table, is_ragged.is_set()
