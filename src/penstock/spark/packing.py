@@ -267,7 +267,11 @@ class Progress:
         if len(sources.dictionary) == 1:
             self._heard(sources.dictionary[0].as_py(), int(hi.max()), len(hi))
             return
-        told = pa.table({"source": sources, "hi": hi}).group_by("source").aggregate([("hi", "max"), ("hi", "count")])
+        told = (
+            pa.table({"source": sources, "hi": hi})
+            .group_by("source", use_threads=False)
+            .aggregate([("hi", "max"), ("hi", "count")])
+        )
         for name, last, number in zip(*(column.to_pylist() for column in told.columns), strict=True):
             self._heard(name, last, number)
 

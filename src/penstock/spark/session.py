@@ -46,8 +46,9 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "2g",
     STORE: ROCKSDB,
+    # Blobs and rows live no longer than it takes to hand them on: half of the memory for what is young spares a tenth.
     "spark.driver.extraJavaOptions": (
-        "-XX:+UseParallelGC -XX:-UsePerfData --add-opens=java.base/java.nio=ALL-UNNAMED"
+        "-XX:+UseParallelGC -XX:NewRatio=1 -XX:-UsePerfData --add-opens=java.base/java.nio=ALL-UNNAMED"
         " -Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
     ),
 }
