@@ -114,3 +114,26 @@ def test_the_input_ends_with_its_last_event_whatever_that_is() -> None:
     noise = [{"type": "N", "id": str(n), "lo": n, "hi": n, "k": 1} for n in range(2, 2 + NOISE)]
     assert len(ps.detect(table_of(events + noise), SILENCE)) == 1
     assert len(ps.detect(table_of(events), SILENCE)) == 0
+
+
+COLUMNS = {
+    "k": pa.array([7, 1, 2, 7, 3, 4, 7], pa.int64()),
+    "celsius": pa.array([1.5, None, 2.5, -0.0, 3.0, 4.0, 5.25], pa.float64()),
+    "v": pa.array([1.5, 9.0, 2.5, -0.0, 3.0, 4.0, 5.25], pa.float64()),
+    "since": pa.array([1, 2, 3, 4, 5, 6, 7], pa.timestamp("us", "UTC")),
+    "open": pa.array([True, False, None, True, True, False, False]),
+    "room": pa.array(["a", "b", None, "d", "e", "f", "g"]),
+}
+
+
+@pytest.mark.parametrize("start", [0, 2], ids=["whole", "a slice"])
+def test_whatever_columns_have_goes_with_the_events(start: int) -> None:
+    ends = [10 * number for number in range(1, 8)]
+    fields = {"type": [*"NNNNNNA"], "id": [*"1234567"], "lo": [end - 3 for end in ends], "hi": ends}
+    table = pa.table({**fields, **COLUMNS}).slice(start)
+    found = standing(read_table(table, None, None, None, 0), plan_of(ps.parse("[A]")))
+    assert found is not None
+    events, picked = found
+    assert (len(events), picked.rows.tolist()) == (1, [0])
+    assert events.record(0) == read_table(table, None, None, None, 0).record(6 - start)
+    assert events.attributes.to_pylist() == [{name: column[6].as_py() for name, column in sorted(COLUMNS.items())}]

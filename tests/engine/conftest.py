@@ -8,13 +8,13 @@ import numpy as np
 
 from penstock.algebra.pattern import Pattern
 from penstock.engine.composed import PRIMITIVE, Composed, labels_of
-from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
 from penstock.engine.found import Found
 from penstock.engine.kept import Kept, T
 from penstock.engine.library import Library
 from penstock.engine.memory import REASONS
 from penstock.engine.pool import Pool
+from penstock.engine.prepared import Choice
 from penstock.engine.snapshot import restore, save
 from penstock.engine.values import decode
 from penstock.events.event import Event

@@ -12,9 +12,9 @@ from penstock.detection.plan import plan_of
 from penstock.engine import engine as engines
 from penstock.engine import known, wording
 from penstock.engine import memory as m
-from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
 from penstock.engine.library import Library
+from penstock.engine.prepared import Choice
 from penstock.events.table import EventTable, make_table
 
 PAIR = "[A(k = $k)] ; [B(k = $k)]"

@@ -5,9 +5,9 @@ import pytest
 
 from penstock import parse
 from penstock.engine import memory as m
-from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
 from penstock.engine.library import Library
+from penstock.engine.prepared import Choice
 from penstock.engine.snapshot import restore, save
 from penstock.events.table import EventTable, make_table
 from penstock.events.times import EARLIEST

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import count
 
 from penstock.algebra.pattern import Pattern
-from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
+from penstock.engine.prepared import Choice
 from penstock.events.found import Composite
 from penstock.events.table import EventTable
 from penstock.ordering.stage import Ordering, Ready

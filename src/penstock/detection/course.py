@@ -33,7 +33,7 @@ class Course:
         self._chosen = chosen
         self._wanted = kinds.only(plan.only)
         _check_carried(plan, example)
-        self._engine = Engine(plan.pattern, plan.choice, programs=plan.programs)
+        self._engine = Engine(plan.pattern, plan.choice, definitions=plan.definitions)
         self._ends_runs = plan.choice.incomplete or plan.choice.age is not None
         writer = PartWriter(kinds, plan.carried)
         self._composites = Gathering(self._wanted, writer)

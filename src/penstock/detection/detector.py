@@ -165,13 +165,13 @@ class Detector:
     def planned(cls, plan: Plan, ordering: Ordering, clock: Callable[[], int] = _now) -> Self:
         """A detector of what a plan says, with events as an ordering stage gives them on.
 
-        >>> from penstock.engine.definition import Choice
+        >>> from penstock.engine.prepared import Choice
         >>> detector = Detector.planned(Plan(parse("[A]"), Choice()), Ordering(guaranteed()))
         >>> len(detector.feed([{"type": "A", "id": "1", "time": 5}]))
         1
         """
         detector = cls.__new__(cls)
-        library = Library(Engine(plan.pattern, plan.choice, programs=plan.programs))
+        library = Library(Engine(plan.pattern, plan.choice, definitions=plan.definitions))
         detector._set_up(library, ordering, carried=plan.carried, only=plan.only, until=None)
         detector._reading, detector._clock = dict(_READING), clock
         return detector

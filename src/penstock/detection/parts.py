@@ -148,8 +148,8 @@ class PartWriter:
             constant(name, pa.string(), count),
             constant(f"penstock/{name}", pa.string(), count),
             composites.ids(),
-            pa.array(composites.lo).cast(TIME),
-            pa.array(composites.hi).cast(TIME),
+            pa.array(composites.lo).view(TIME),
+            pa.array(composites.hi).view(TIME),
             data_column(texts) if texts else pa.nulls(count, pa.string()),
         ]
         return pa.StructArray.from_arrays(columns, fields=list(_AROUND))
@@ -186,11 +186,11 @@ def _names(field: str, located: list[Located], count: int) -> pa.Array:
 def _instants(field: str, located: list[Located], count: int) -> pa.Array:
     if len(located) == 1:
         [(table, _, rows)] = located
-        return pa.array(np.asarray(table.field(field)).take(rows)).cast(TIME)
+        return pa.array(np.asarray(table.field(field)).take(rows)).view(TIME)
     instants = np.empty(count, np.int64)
     for table, where, rows in located:
         instants[where] = np.asarray(table.field(field))[rows]
-    return pa.array(instants).cast(TIME)
+    return pa.array(instants).view(TIME)
 
 
 def _counters(table: EventTable, rows: Ints) -> pa.Array:

@@ -17,10 +17,9 @@ from penstock.algebra.names import primitive_types, uses_any_type, without_lets
 from penstock.algebra.node import walk
 from penstock.algebra.pattern import Pattern
 from penstock.automaton.compile import compile_pattern
-from penstock.automaton.program import Program
 from penstock.detection.limits import Limits
-from penstock.engine.definition import Choice
 from penstock.engine.memory import CONTEXTS
+from penstock.engine.prepared import Choice, Prepared, prepared
 from penstock.engine.selection import Picked, choose
 from penstock.errors import PatternError, nearest
 from penstock.events.table import EventTable
@@ -87,9 +86,9 @@ class Plan:
         return self.choice.incomplete or self.choice.age is not None or any(isinstance(one, Timing) for one in nodes)
 
     @cached_property
-    def programs(self) -> tuple[Program, ...]:
-        """The pattern, compiled."""
-        return compile_pattern(self.pattern)
+    def definitions(self) -> tuple[Prepared, ...]:
+        """The pattern, compiled and prepared for what was chosen."""
+        return prepared(compile_pattern(self.pattern), self.choice)
 
     def picked(self, table: EventTable) -> Picked:
         """The rows of the events that can be met."""

@@ -66,7 +66,7 @@ class Selection:
 
     def instants(self, end: str) -> pa.Array:
         """One end of the stamps, ``lo`` or ``hi``."""
-        return pa.array(self._ordered(self._all(lambda one: getattr(one, end)))).cast(TIME)
+        return pa.array(self._ordered(self._all(lambda one: getattr(one, end)))).view(TIME)
 
     def ids(self) -> pa.Array:
         """The ids."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from penstock.detection.plan import Plan
 from penstock.engine.selection import Picked
 from penstock.engine.taking import WORD, copy_in_order, flat, stand_in_order
+from penstock.events.settling import settled
 from penstock.events.table import EventTable
 
 FEW = 4
@@ -46,8 +48,38 @@ def _alone(table: EventTable, picked: Picked) -> EventTable | None:
     count = len(picked.rows)
     when, ends = np.empty(count, np.int64), np.empty(count + 1, np.int32)
     out = np.empty(len(letters) + WORD, np.uint8)  # memory is taken only as far as it is written
-    length = copy_in_order(picked.rows, table.numbers("hi"), bounds, letters, when, ends, out)
+    fields = {} if table.are_points else {"lo": table.field("lo")}
+    attributes = {name: table.attribute(name) for name in table.attributes.column_names}
+    beside = [_Copy(column, count) for column in fields.values()]
+    plain = {name: _Copy(column, count) for name, column in attributes.items() if _is_plain(column)}
+    addresses = np.array([one.addresses for one in (*beside, *plain.values())], np.int64).ravel()
+    length = copy_in_order(picked.rows, table.numbers("hi"), bounds, letters, when, ends, out, addresses)
     if length < 0:
         return None
     ids = pa.StringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(out[: length + WORD]))
-    return table.take(picked.rows, known={"id": ids, "hi": pa.array(when)})
+    known = {name: one.column for name, one in zip(fields, beside, strict=True)}
+    copied = {name: one.column for name, one in plain.items()}
+    types = table.given("type")
+    codes = pa.array(np.asarray(types.indices).take(picked.rows))
+    known["type"] = settled("type", pa.DictionaryArray.from_arrays(codes, types.dictionary, safe=False))
+    return table.take(picked.rows, {"id": ids, "hi": pa.array(when), **known}, copied)
+
+
+def _is_plain(column: pa.Array) -> bool:
+    """Whether each value of a column is 64 bits that are there."""
+    kind = column.type
+    return not column.null_count and (kind in (pa.int64(), pa.float64()) or pa.types.is_timestamp(kind))
+
+
+class _Copy:
+    """Room for some rows of a column of 64 bits each, and where these are."""
+
+    def __init__(self, column: pa.Array, count: int) -> None:
+        self._kind = column.type
+        self._values: NDArray[np.int64] = np.empty(count, np.int64)
+        self.addresses = column.buffers()[1].address + 8 * column.offset, self._values.ctypes.data
+
+    @property
+    def column(self) -> pa.Array:
+        """The rows, when they have been copied."""
+        return pa.Array.from_buffers(self._kind, len(self._values), [None, pa.py_buffer(self._values)])

@@ -8,10 +8,10 @@ import numpy as np
 
 from penstock.algebra.names import used_types, uses_any_type, without_lets
 from penstock.algebra.pattern import Definition, Pattern
-from penstock.engine.definition import Choice
 from penstock.engine.engine import Engine
 from penstock.engine.library import Library
 from penstock.engine.pages import Book, Page, with_pool
+from penstock.engine.prepared import Choice
 from penstock.engine.restoring import composites_of, events_of, restore_definition
 
 

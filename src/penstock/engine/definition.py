@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 
-from penstock.automaton.program import Program
-from penstock.checks.sizes import labels_of
 from penstock.engine import memory as m
 from penstock.engine import vm
 from penstock.engine.by_key import Keyed
-from penstock.engine.code import Code
 from penstock.engine.forgetting import Bools, is_living, is_named, keep_instances, shrink
 from penstock.engine.growing import Growing
 from penstock.engine.kept import joined
@@ -22,66 +17,44 @@ from penstock.engine.made import Ended
 from penstock.engine.memory import Ints
 from penstock.engine.nesting import Batch, Completed, Detection, keys_of
 from penstock.engine.pool import Pool
+from penstock.engine.prepared import Prepared
 from penstock.engine.runner import Runner
-from penstock.engine.symbols import NO_KEYS, Chosen, Keys, Membership, Piece, select
+from penstock.engine.symbols import NO_KEYS, Chosen, Keys, Piece, select
 from penstock.engine.values import constant, has_texts, read_column
 
 UNASKED = np.zeros(0, np.int64)
 """Identities, where a definition has no sides and nobody asks for them."""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """How a pattern is detected, beyond what it says: zone, context, limits, and whether ended runs are reported."""
-
-    zone: str = "UTC"
-    restart: bool = False
-    context: str = "continuous"
-    runs_per_instance: int | None = None
-    age: int | None = None
-    runs: int | None = None
-    incomplete: bool = False
-
-    def counts(self, is_side: bool) -> dict[int, int]:
-        """As the kernel takes it; only a definition's own runs are reported."""
-        return {
-            m.CONTEXT: m.CONTEXTS.index(self.context),
-            m.MOST_RUNS: m.FAR if self.runs_per_instance is None else self.runs_per_instance,
-            m.AGE: -1 if self.age is None else self.age,
-            m.MOST_LIVE: m.FAR if self.runs is None else self.runs,
-            m.REPORTS: int(self.incomplete and not is_side),
-        }
-
-
 class DefinitionEngine:
     """Detects one definition over batches of symbols."""
 
-    def __init__(self, program: Program, defined: frozenset[str], choice: Choice, pool: Pool) -> None:
-        self.program = program
-        self.zone = choice.zone
-        self.code = Code(labels_of(program), list(program.parameters))
-        self.detection = Detection(program, program.parameters, self.code, choice.restart, choice.zone)
+    def __init__(self, prepared: Prepared, pool: Pool) -> None:
+        self.program = prepared.program
+        self.choice = prepared.choice
+        self.zone = prepared.choice.zone
+        self.code = prepared.code
+        self.members = prepared.members
+        self.detection = Detection(prepared.shape, self.zone)
         self.detections = self.detection.all()
-        self.members = [Membership(one.program.sets, defined, choice.zone) for one in self.detections]
-        self.choice = choice
-        self._lay_out()
-        self.unites = choice.context == "cumulative"
-        self.instances = Instances(len(program.parameters))
+        self._layouts = prepared.arrays
+        self._begin()
+        self.unites = self.choice.context == "cumulative"
+        self.instances = Instances(len(self.program.parameters))
         self.symbols = Symbols(len(self.code.columns))
         self.constant_kinds, self.constants = Growing(), Growing()
         for kind, bits in (constant(value, pool) for value in self.code.constants):
             self.constant_kinds.append(np.array([kind], np.int64))
             self.constants.append(np.array([bits], np.int64))
 
-    def _lay_out(self) -> None:
-        table = self.code.table()
-        for one in self.detections:
-            one.runner.lay_out(table, self.choice.counts(is_side=one is not self.detection))
+    def _begin(self) -> None:
+        for one, layout in zip(self.detections, self._layouts, strict=True):
+            one.runner.begin(layout)
             one.reads = bool(self.code.rows)
 
     def clear(self) -> None:
         """Forgets all instances, runs and symbols."""
-        self._lay_out()
+        self._begin()
         floats = self.instances.floats
         self.instances = Instances(len(self.program.parameters))
         self.instances.floats = floats

@@ -13,7 +13,7 @@ from penstock.automaton.compile import compile_pattern
 from penstock.automaton.program import Program, Timer
 from penstock.engine import composed
 from penstock.engine.composed import PRIMITIVE, Composed, Composer
-from penstock.engine.definition import Choice, DefinitionEngine
+from penstock.engine.definition import DefinitionEngine
 from penstock.engine.delivery import NOBODY, Delivered, Deliveries
 from penstock.engine.division import WHOLE, Division
 from penstock.engine.found import Found, FoundDefinition, Incomplete
@@ -21,6 +21,7 @@ from penstock.engine.kept import Kept
 from penstock.engine.memory import Ints
 from penstock.engine.nesting import Completed
 from penstock.engine.pool import Pool
+from penstock.engine.prepared import Choice, Prepared, prepared
 from penstock.engine.selection import Picked
 from penstock.engine.sorting import rows_in_order
 from penstock.engine.store import Symbols, join_tables, keep_needed
@@ -62,8 +63,8 @@ class Fetch(Protocol):
 class Engine:
     """Detects a pattern; events are fed in the order of the input, in batches of any size.
 
-    Where some definitions are detected elsewhere, their composites are delivered beside the events. ``programs`` is the
-    pattern compiled, if it was.
+    Where some definitions are detected elsewhere, their composites are delivered beside the events. ``definitions`` are
+    those of the pattern with this choice, if they were prepared before.
 
     >>> from penstock import parse
     >>> from penstock.events.table import make_table
@@ -78,17 +79,17 @@ class Engine:
         pattern: Pattern,
         choice: Choice = DEFAULT,
         division: Division = WHOLE,
-        programs: Sequence[Program] | None = None,
+        definitions: Sequence[Prepared] | None = None,
     ) -> None:
         division.check(pattern)
         plain = without_lets(pattern)
         self.pattern = pattern
         self.choice = choice
         self.division = division
-        self.programs = compile_pattern(pattern) if programs is None else programs
-        names = frozenset(program.name for program in self.programs)
+        definitions = prepared(compile_pattern(pattern), choice) if definitions is None else definitions
+        self.programs = tuple(one.program for one in definitions)
         self.pool = Pool()
-        self.engines = [DefinitionEngine(program, names, choice, self.pool) for program in self.programs]
+        self.engines = [DefinitionEngine(one, self.pool) for one in definitions]
         self.uses = {definition.name: used_types(definition) for definition in plain.definitions}
         self.any_type = {definition.name for definition in plain.definitions if uses_any_type(definition)}
         self.events: Kept[EventTable] = Kept(join_tables)

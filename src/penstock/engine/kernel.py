@@ -318,7 +318,7 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
         now, instance = P[place + m.INSTANT], P[place + m.INSTANCE]
         counts[m.CURSOR] = at
         if timers > 0 and counts[m.RESUME] < 0 and is_due(now, L, M):
-            if not fire_before(True, now, widest, L, M, X):
+            if not fire_plain(timers, limits, now, widest, L, M, X):
                 return GROW
             if is_full(L, M):
                 return FULL
@@ -360,7 +360,7 @@ def consume_plain(until, first_instance, instances, widest, count, L, M, P, F, X
                 return FULL
         at += 1
     counts[m.CURSOR] = at
-    if not fire_before(True, until, widest, L, M, X):
+    if not fire_plain(timers, limits, until, widest, L, M, X):
         return GROW
     return FULL if is_full(L, M) else DONE
 
@@ -431,15 +431,41 @@ def fire_before(plain, now, widest, L, M, X):
             return False
         M[m.QUEUE_ENDS][2 * timer] = first + 1
         if plain:
-            if first + AHEAD < M[m.QUEUE_ENDS][2 * timer + 1]:
-                prefetch(M[m.INSTANCES], M[m.QUEUES][row + AHEAD * m.QUEUE_WIDTH + m.OWNER] * m.INSTANCE_WIDTH)
             M[m.COUNTS][m.NOW] = due
-            if L[m.HEAD][m.TIMERS] == 1 and L[m.HEAD][m.LIMITS] == 0:  # with constants, these are loops no more
-                fire_one(instance, 0, due, 1, 0, L, M, X)
-            else:
-                fire_one(instance, timer, due, L[m.HEAD][m.TIMERS], L[m.HEAD][m.LIMITS], L, M, X)
+            fire_one(instance, timer, due, L[m.HEAD][m.TIMERS], L[m.HEAD][m.LIMITS], L, M, X)
         else:
             fire(instance, timer, due, L, M, X)
+
+
+@compiled
+def fire_plain(timers, limits, now, widest, L, M, X):
+    """The same for plain programs."""
+    if timers == 1 and limits == 0:
+        return fire_only(now, widest, L, M, X)
+    return fire_before(True, now, widest, L, M, X)
+
+
+@inlined
+def fire_only(now, widest, L, M, X):
+    """The same where there is one timer and no limit. ``spare`` is how much of everything may surely be used."""
+    ends, queue, spare = M[m.QUEUE_ENDS], M[m.QUEUES], 0
+    while ends[0] < ends[1]:
+        row = ends[0] * m.QUEUE_WIDTH
+        due, instance = queue[row + m.DEADLINE], queue[row + m.OWNER]
+        if due >= now:
+            return True
+        wanted = (M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] + 1) * widest
+        if spare < wanted:
+            if not room(wanted, wanted, L, M):
+                return False
+            spare = room_left(1, M)
+        spare -= wanted
+        ends[0] += 1
+        further = min(ends[0] + AHEAD, ends[1] - 1)
+        prefetch(M[m.INSTANCES], queue[further * m.QUEUE_WIDTH + m.OWNER] * m.INSTANCE_WIDTH)
+        M[m.COUNTS][m.NOW] = due
+        fire_one(instance, 0, due, 1, 0, L, M, X)
+    return True
 
 
 @inlined

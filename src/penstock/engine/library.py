@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engine import memory as m
-from penstock.engine.definition import Choice
 from penstock.engine.directory import OVER, PAGE, PER_PAGE, RUNS, STALE, TIMER, Chunk, Directory
 from penstock.engine.division import Division
 from penstock.engine.engine import Engine
 from penstock.engine.memory import Ints
 from penstock.engine.pages import Book, Page, key_hashes, with_pool
+from penstock.engine.prepared import Choice
 from penstock.engine.restoring import composites_of, events_of, restore_definition
 from penstock.engine.store import keep_needed
 from penstock.engine.symbols import Piece

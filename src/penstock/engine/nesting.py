@@ -8,20 +8,16 @@ from functools import cached_property
 
 import numpy as np
 
-from penstock.algebra.conditions import Parameter, bindings
-from penstock.algebra.node import walk
-from penstock.automaton.program import Program
 from penstock.engine import memory as m
 from penstock.engine.by_key import Keyed
-from penstock.engine.code import Code
 from penstock.engine.kept import joined
 from penstock.engine.keys import Instances
-from penstock.engine.layout import Tables
 from penstock.engine.made import Made
 from penstock.engine.memory import Ints
+from penstock.engine.prepared import Shape
 from penstock.engine.runner import Runner
 from penstock.engine.selection import places_of
-from penstock.engine.symbols import NO_KEYS, TIMER, Chosen, Delivery, Keys, Piece, Shares, joined_keys
+from penstock.engine.symbols import NO_KEYS, TIMER, Chosen, Keys, Piece, Shares, joined_keys
 
 
 @dataclass(frozen=True)
@@ -67,27 +63,18 @@ class Batch:
 class Detection:
     """One program of a definition, with the sides of each ``||`` in it.
 
-    One that ``replays`` can start without a value for each parameter. What it meets is then the past of instances yet
-    to come: they are brought to where they would stand had they been there from the beginning.
+    What one that ``replays`` meets is the past of instances yet to come: they are brought to where they would stand had
+    they been there from the beginning.
     """
 
-    def __init__(self, program: Program, parameters: tuple[str, ...], code: Code, restart: bool, zone: str) -> None:
-        self.program = program
-        self.parameters = parameters
-        self.sides = [
-            [Detection(side, parameters if _reads_parameters(side) else (), code, restart, zone) for side in sides]
-            for sides in program.sides
-        ]
-        self.delivery = Delivery(program, parameters)
-        self.runner = Runner(program, Tables(program, parameters, code, restart).build(), zone)
+    def __init__(self, shape: Shape, zone: str) -> None:
+        self.program = shape.program
+        self.parameters = shape.parameters
+        self.sides = [[Detection(side, zone) for side in sides] for sides in shape.sides]
+        self.delivery = shape.delivery
+        self.runner = Runner(shape.program, shape.layout, zone, shape.remembered)
         self.reads = True
-        self.replays = bool(parameters) and not _binds_at_start(program, parameters)
-        if self.replays:
-            for one in self.all():
-                if one is self or not one.parameters:
-                    one.runner.remembered = one.delivery.common
-        elif not restart:
-            self.runner.remembered = _looked_back_at(program, self.delivery)
+        self.replays = shape.replays
 
     def all(self) -> list[Detection]:
         """This and all sides inside."""
@@ -234,37 +221,6 @@ def _side_parts(made: list[Made], identities: Ints) -> Ints:
             m.PART_IDENTITY: identities[symbols],
         },
     )
-
-
-def _binds_at_start(program: Program, parameters: tuple[str, ...]) -> bool:
-    """Whether every set that can start a match binds all parameters."""
-    for alternative in program.start:
-        for option in alternative.options:
-            position = program.positions[option.position]
-            if position.sides is not None:
-                if not all(_binds_at_start(side, parameters) for side in program.sides[position.sides]):
-                    return False
-                continue
-            for one in position.written if position.negated else position.label:
-                if not set(parameters) <= set(bindings(program.sets[one].filter)):
-                    return False
-    return True
-
-
-def _reads_parameters(program: Program) -> bool:
-    return bool(program.parameters) or any(_reads_parameters(side) for sides in program.sides for side in sides)
-
-
-def _looked_back_at(program: Program, delivery: Delivery) -> int:
-    """Sets for all instances that can end a start depending on a parameter: instances yet to come must know them."""
-    found = 0
-    for alternative in program.start:
-        for option in alternative.options:
-            for one in program.positions[option.position].written:
-                condition = program.sets[one].filter
-                if condition is not None and any(isinstance(node, Parameter) for node in walk(condition)):
-                    found |= (1 << one) & delivery.common
-    return found if delivery.parameters else 0
 
 
 NO_PARTS = m.blank(dict.fromkeys(range(m.PART_IDENTITY + 1), 0))

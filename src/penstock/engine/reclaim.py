@@ -12,6 +12,8 @@ from penstock.engine.pointers import layout_of, memory_of, pointer, prefetch
 from penstock.engine.together import behind, is_loose, last_of
 
 BACKWARDS, FORWARDS = 1, 2
+FEW = 2
+"""So many parts for each composite are few."""
 AHEAD = 16
 """So many composites or instances pass while the processor fetches a matched symbol or a run."""
 
@@ -151,11 +153,17 @@ def reclaim_nodes(together, memory):
 
 @compiled
 def take_out(made, together, nodes):
-    """Composites by column: instance, times and place; and their parts, as `list_parts` gives them."""
+    """Composites by column: instance, times and place; and their parts, as `list_parts` gives them.
+
+    Where there are few parts, they are written as soon as it is known how many there are.
+    """
     count = made.shape[0]
     columns = np.empty((4, count), np.int64)
     offsets = np.zeros(count + 1, np.int64)
     rows, given = pointer(made.ctypes.data), pointer(nodes.ctypes.data)
+    room = FEW * count
+    symbols, labels = np.empty(room, np.int64), np.empty(room, np.int64)
+    into, beside = pointer(symbols.ctypes.data), pointer(labels.ctypes.data)
     for one in range(count):
         row = one * m.MADE_WIDTH
         columns[0, one] = rows[row + m.MADE_INSTANCE]
@@ -166,6 +174,10 @@ def take_out(made, together, nodes):
         start, top, head = path_of(row, together, rows)
         ask_for_parts(min(one + AHEAD, count - 1), together, rows, given)
         offsets[one + 1] = offsets[one] + length_of(start, top, head, given)
+        if offsets[one + 1] <= room:
+            write_parts(start, top, head, offsets[one], offsets[one + 1], into, beside, given)
+    if offsets[count] <= room:
+        return columns, offsets, symbols[: offsets[count]], labels[: offsets[count]]
     symbols, labels = np.empty(offsets[count], np.int64), np.empty(offsets[count], np.int64)
     into, beside = pointer(symbols.ctypes.data), pointer(labels.ctypes.data)
     for one in range(count):

@@ -63,7 +63,7 @@ def _roomy(there: int, more: int) -> int:
 class Runner:
     """The runs of one program."""
 
-    def __init__(self, program: Program, layout: Layout, zone: str) -> None:
+    def __init__(self, program: Program, layout: Layout, zone: str, remembered: int = 0) -> None:
         self.program = program
         self.zone = zone
         self.shape = layout
@@ -71,7 +71,7 @@ class Runner:
         self.layout: tuple[Ints, ...] = ()
         self.memory: Memory
         self.past = Past()
-        self.remembered = 0
+        self.remembered = remembered
         self.tidied = 0
         self.until = int(NONE)
         self.elsewhere = 0
@@ -83,13 +83,14 @@ class Runner:
             head[m.MOST_LIVE] += self.elsewhere - runs
         self.elsewhere = runs
 
-    def lay_out(self, code: Ints, chosen: Mapping[int, int]) -> None:
-        """Completes the layout with the code of the definition, and with what was chosen for its detection."""
-        self.layout = self.shape.arrays(code, chosen)
+    def begin(self, layout: tuple[Ints, ...]) -> None:
+        """Nothing has happened yet; ``layout`` is complete, with what was chosen for this detection."""
+        head, *others = layout
+        self.layout = (head.copy(), *others)
         self.elsewhere = 0
         timers, limits, selects = (self.counts[cell] for cell in (m.TIMERS, m.LIMITS, m.SELECTS))
         self.memory = Memory(
-            timers, limits, selects, reports=bool(chosen[m.REPORTS]), compares=not self.counts[m.DISTINCT_RUNS]
+            timers, limits, selects, reports=bool(head[m.REPORTS]), compares=not self.counts[m.DISTINCT_RUNS]
         )
 
     @property

@@ -114,23 +114,25 @@ def stand_in_order(rows, instants, bounds, data):
 
     So there are neither ties between these rows, nor are any of them repeated.
     """
-    return go_over(rows, instants, bounds, data, False, 0, 0, 0) >= 0
+    return go_over(rows, instants, bounds, data, False, 0, 0, 0, rows) >= 0
 
 
 @compiled
-def copy_in_order(rows, instants, bounds, data, when, ends, out):
+def copy_in_order(rows, instants, bounds, data, when, ends, out, beside):
     """Copies the instants and the ids of rows while it is asked whether they stand in order; -1 if they do not.
 
     Otherwise returns the length of all ids. They are written as whole words, so that ``out`` has a word to spare.
+    ``beside`` has the addresses of more columns of 64 bits, each with that of where its rows are copied to.
     """
-    return go_over(rows, instants, bounds, data, True, when.ctypes.data, ends.ctypes.data, out.ctypes.data)
+    return go_over(rows, instants, bounds, data, True, when.ctypes.data, ends.ctypes.data, out.ctypes.data, beside)
 
 
 @inlined
-def go_over(rows, instants, bounds, data, copies, when, bounds_there, out):
+def go_over(rows, instants, bounds, data, copies, when, bounds_there, out, beside):
     """How long the ids of rows are together that stand in order, -1 for others; ``copies`` is said by a constant."""
     address, size, edges, last = data.ctypes.data, data.shape[0], bounds.ctypes.data, rows.shape[0] - 1
-    given, times = pointer(instants.ctypes.data), pointer(when)
+    given, times, more = pointer(instants.ctypes.data), pointer(when), pointer(beside.ctypes.data)
+    columns = 2 * (beside.shape[0] // 2) if copies else 0
     before, begin, end, word, length = np.int64(0), np.int64(0), np.int64(0), np.uint64(0), np.int64(0)
     if copies:
         put_half_word(bounds_there, np.int32(0))
@@ -138,6 +140,7 @@ def go_over(rows, instants, bounds, data, copies, when, bounds_there, out):
         further = rows[min(number + 2 * AHEAD, last)]
         ask_ahead(rows[min(number + AHEAD, last)], further, edges, address)
         prefetch(given, further)
+        ask_beside(further, columns, more)
         instant, (begins, stops) = given[rows[number]], text_of(rows[number], edges)
         here, size_before = word_of(begins, stops, address, size), end - begin
         following = turned(here)
@@ -151,6 +154,7 @@ def go_over(rows, instants, bounds, data, copies, when, bounds_there, out):
                 return -1
         if copies:
             times[number] = instant
+            copy_beside(rows[number], number, columns, more)
             put_word(out + length, here)
             for place in range(WORD, stops - begins, WORD):
                 put_word(out + length + place, word_of(begins + place, stops, address, size))
@@ -158,6 +162,20 @@ def go_over(rows, instants, bounds, data, copies, when, bounds_there, out):
             put_half_word(bounds_there + 4 * (number + 1), np.int32(length))
         before, begin, end, word = instant, begins, stops, following
     return length
+
+
+@inlined
+def ask_beside(row, columns, more):
+    """Asks for a row to come of more columns."""
+    for column in range(0, columns, 2):
+        prefetch(pointer(more[column]), row)
+
+
+@inlined
+def copy_beside(row, number, columns, more):
+    """Copies a row of more columns."""
+    for column in range(0, columns, 2):
+        pointer(more[column + 1])[number] = pointer(more[column])[row]
 
 
 @inlined

@@ -35,27 +35,45 @@ def constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
     >>> constant("é", pa.string(), 3).to_pylist()
     ['é', 'é', 'é']
     """
-    zeros = _zeros(length)
+    if value is None or value is False or value == "":
+        return _blank(value, kind, length) if _is_simple(kind) else pa.repeat(pa.scalar(value, kind), length)
     if pa.types.is_dictionary(kind):
-        indices = pa.Array.from_buffers(pa.int32(), length, [None, zeros], null_count=0)
-        return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()), safe=False)
-    if value is None and pa.types.is_list(kind):
-        inside = [pa.array([], kind.value_type)]
-        return pa.Array.from_buffers(kind, length, [zeros, zeros], null_count=length, children=inside)
-    if value is None and kind not in (pa.string(), pa.bool_()) and not pa.types.is_primitive(kind):
-        return pa.nulls(length, kind)
-    if value is None:
-        data = [zeros, zeros, pa.py_buffer(b"")] if kind == pa.string() else [zeros, zeros]
-        return pa.Array.from_buffers(kind, length, data, null_count=length)
-    if value == "":
-        return pa.Array.from_buffers(kind, length, [None, zeros, pa.py_buffer(b"")], null_count=0)
-    if value is False:
-        return pa.Array.from_buffers(kind, length, [None, zeros], null_count=0)
+        return _name(value, length)
     if kind == pa.string() and len(value.encode()) * length <= _MOST_BYTES:
         letters = value.encode()
         bounds = np.arange(length + 1, dtype=np.int32) * np.int32(len(letters))
         return pa.Array.from_buffers(kind, length, [None, pa.py_buffer(bounds), pa.py_buffer(letters * length)])
     return pa.repeat(pa.scalar(value, kind), length)
+
+
+def _is_simple(kind: pa.DataType) -> bool:
+    """Whether absent values of a kind can be made of nothing but zeros, whatever their number."""
+    t = pa.types
+    return bool(
+        t.is_primitive(kind) or t.is_boolean(kind) or t.is_string(kind) or t.is_dictionary(kind) or t.is_list(kind)
+    )
+
+
+def _name(value: Any, length: int) -> pa.Array:
+    indices = pa.Array.from_buffers(pa.int32(), length, [None, _zeros(length)], null_count=0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()), safe=False)
+
+
+@lru_cache(maxsize=4096)
+def _blank(value: Any, kind: pa.DataType, length: int) -> pa.Array:
+    """A column that has no bytes but zeros; these are the same for all, so that it costs nothing to keep it."""
+    zeros = _zeros(length)
+    if pa.types.is_dictionary(kind):
+        return _name(value, length)
+    if value is None and pa.types.is_list(kind):
+        inside = [pa.array([], kind.value_type)]
+        return pa.Array.from_buffers(kind, length, [zeros, zeros], null_count=length, children=inside)
+    if value is None:
+        data = [zeros, zeros, pa.py_buffer(b"")] if kind == pa.string() else [zeros, zeros]
+        return pa.Array.from_buffers(kind, length, data, null_count=length)
+    if value == "":
+        return pa.Array.from_buffers(kind, length, [None, zeros, pa.py_buffer(b"")], null_count=0)
+    return pa.Array.from_buffers(kind, length, [None, zeros], null_count=0)
 
 
 def is_blank(column: pa.Array) -> bool:

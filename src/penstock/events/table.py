@@ -190,17 +190,22 @@ class EventTable:
         columns = {name: self.field(name) for name in NAMES}
         return EventTable(columns | {field: column}, self.attributes, self.fixed)
 
-    def take(self, indices: Any, known: Mapping[str, pa.Array] = NOTHING_GIVEN) -> EventTable:
-        """The rows with these numbers, in that order; of some fields it may be known already what is there.
+    def take(
+        self,
+        indices: Any,
+        fields: Mapping[str, pa.Array] = NOTHING_GIVEN,
+        attributes: Mapping[str, pa.Array] = NOTHING_GIVEN,
+    ) -> EventTable:
+        """The rows with these numbers, in that order; of some columns it may be known already what is there.
 
         >>> table = make_table({"type": ["A", "B"], "lo": [1, 2], "hi": [3, 4]}, {})
-        >>> table.take([1], known={"hi": pa.array([4])}).record(0).hi
+        >>> table.take([1], fields={"hi": pa.array([4])}).record(0).hi
         4
         """
         # Short numbers are read faster.
         kind = np.int32 if len(self) <= _MOST_SHORT else np.int64
         rows = indices if isinstance(indices, pa.Array) else pa.array(np.asarray(indices, kind))
-        return self._each(lambda column: _taken(column, rows), known)
+        return self._each(lambda column: _taken(column, rows), fields, attributes)
 
     @property
     def are_points(self) -> bool:
@@ -218,7 +223,10 @@ class EventTable:
         return self._each(lambda column: column.slice(start, length))
 
     def _each(
-        self, change: Callable[[pa.Array], pa.Array], known: Mapping[str, pa.Array] = NOTHING_GIVEN
+        self,
+        change: Callable[[pa.Array], pa.Array],
+        known: Mapping[str, pa.Array] = NOTHING_GIVEN,
+        known_attributes: Mapping[str, pa.Array] = NOTHING_GIVEN,
     ) -> EventTable:
         columns = {name: self.field(name) for name in NAMES if name not in known and not self._is_unread(name)}
         unread = {name: one for name, one in self._given.items() if name not in known and name not in columns}
@@ -226,7 +234,10 @@ class EventTable:
         fields = {name: change(column) for name, column in columns.items() if name != "lo" or not self.are_points}
         fields |= known
         fields.setdefault("lo", fields["hi"])
-        attributes = [change(_one(column)) for column in self.attributes.columns]
+        attributes = [
+            known_attributes[name] if name in known_attributes else change(self.attribute(name))
+            for name in self.attributes.column_names
+        ]
         return EventTable(fields, pa.table(attributes, schema=self.attributes.schema), self.fixed, given)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -366,26 +377,18 @@ def _column(values: Any, name: str) -> pa.Array:
     return values if isinstance(values, pa.Array) else pa.array(values, FIELDS.field(name).type)
 
 
+@lru_cache(maxsize=8192)
 def absent(field: str, length: int) -> pa.Array:
     """The column of a field that no event has.
 
     >>> absent("source", 2).to_pylist(), absent("seq", 1).to_pylist()
     (['', ''], [None])
     """
-    return _short_absent(field, length) if length <= _SHORT else _absent(field, length)
-
-
-_MOST_SHORT = 2**31 - 1
-_SHORT = 1024
-"""Constant columns no longer than this are kept."""
-
-
-def _absent(field: str, length: int) -> pa.Array:
     nothing = {"type": "", "source": "", "uncertain": False, "retracted": False}
     return constant(nothing.get(field), FIELDS.field(field).type, length)
 
 
-_short_absent = lru_cache(maxsize=8 * _SHORT)(_absent)
+_MOST_SHORT = 2**31 - 1
 
 
 def concat(tables: Sequence[EventTable], where: Sequence[Where] | None = None) -> EventTable:
