@@ -1,5 +1,6 @@
 from itertools import pairwise
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,3 +51,21 @@ def test_rising_is_longer_or_later(texts, start):
 @given(st.integers(0, 10_000), st.integers(0, 300))
 def test_counters_rise(first, length):
     assert is_rising(pa.array([str(number) for number in range(first, first + length)], pa.string()))
+
+
+@given(st.integers(1, 9), st.lists(st.integers(0, 300), max_size=40), st.integers(0, 3))
+def test_texts_of_one_length_rise_if_each_is_after_the_one_before(length, steps, start):
+    numbers = np.cumsum([10 ** (length - 1), *steps])
+    texts = [str(number)[-length:].zfill(length) for number in numbers.tolist()] + ["é" * (length // 2)] * (
+        length % 2 == 0
+    )
+    expected = all(one.encode() < other.encode() for one, other in pairwise(texts[start:]))
+    assert is_rising(pa.array(texts).slice(start)) == expected
+
+
+def test_many_counters_rise_and_one_that_falls_is_seen_wherever_it_is():
+    texts = [str(number) for number in range(980_000, 1_120_000)]
+    assert is_rising(pa.array(texts))
+    for place in (0, 1, 20_000, 32_768, 100_000, len(texts) - 2):
+        swapped = [*texts[:place], texts[place + 1], texts[place], *texts[place + 2 :]]
+        assert not is_rising(pa.array(swapped))

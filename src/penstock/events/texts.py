@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -101,11 +103,23 @@ def is_rising(column: pa.Array) -> bool:
 
 
 def _rises(column: pa.Array) -> bool:
-    lengths = np.diff(_offsets(column))
+    offsets = _offsets(column)
+    lengths = np.diff(offsets)
+    if len(lengths) > _WORD and 0 < lengths[0] <= _WORD and (lengths == lengths[0]).all():
+        return _words_rise(column, int(offsets[0]), int(lengths[0]))
     if (lengths[1:] < lengths[:-1]).any():
         return False
     after = pc.greater(column.slice(1), column.slice(0, len(column) - 1))
     return pc.all(after).as_py() or bool(((lengths[1:] > lengths[:-1]) | np.asarray(after)).all())
+
+
+def _words_rise(column: pa.Array, start: int, length: int) -> bool:
+    """The same for texts of one length, each of which fits into a word, the first of which begins at ``start``."""
+    data = _bytes(column)
+    whole = min(len(column), (len(data) - start - _WORD) // length + 1)  # behind the last texts there may be no word
+    words = np.ndarray((whole,), ">u8", data.data, start, (length,)) >> np.uint64(8 * (_WORD - length))
+    rest = column.slice(whole - 1).to_pylist() if whole < len(column) else []
+    return bool((words[1:] > words[:-1]).all()) and all(one < other for one, other in pairwise(rest))
 
 
 def has_empty(column: pa.Array) -> bool:

@@ -115,12 +115,13 @@ def needed_rows(frame: Frame, recipe: Recipe) -> str | None:
 def by_number(frame: Frame, names: Sequence[str], recipe: Recipe) -> tuple[tuple[str, ...] | None, list[str]]:
     """The types that stand by number in a column before all others, if there is one, and the columns of a frame in SQL.
 
-    A number of a byte crosses to Python sooner than a text. The column of types has but those that are not wanted, so
-    that a row which is no event can be told of; it asks for the number as the other does, so that Spark finds it once.
-    This is for frames of which `needed_rows` can be asked.
+    A number of a byte crosses to Python sooner than a text. The column of types has but those of rows that may be no
+    events, so that these can be told of: all that `needed_rows` leaves which have no number, and perhaps some more.
+    This is for frames of which that can be asked.
     """
     columns = [frame.quoted(name) for name in names]
-    name = field_columns(frame.schema.names, recipe.columns)["type"]
+    fields = field_columns(frame.schema.names, recipe.columns)
+    name = fields["type"]
     types = tuple(sorted(recipe.types or ()))
     is_text = isinstance(frame.schema[name].dataType, t.StringType)
     if not is_text or not is_own("type", name) or not 0 < len(types) <= _MOST_CODES:
@@ -128,7 +129,8 @@ def by_number(frame: Frame, names: Sequence[str], recipe: Recipe) -> tuple[tuple
     column, said = frame.quoted(name), _said(frame, name)
     numbers = " ".join(f"WHEN {said} = {_text(type)} THEN {number}Y" for number, type in enumerate(types))
     code = f"CASE {numbers} END"
-    columns[names.index(name)] = f"CASE WHEN ({code}) IS NULL THEN {column} END AS {column}"
+    doubts = " OR ".join([f"{said} = ''", *_doubts(frame, _times(frame.schema, fields), recipe.columns)])
+    columns[names.index(name)] = f"CASE WHEN {doubts} THEN {column} END AS {column}"
     return types, [f"{code} AS `{frame.free_name('code')}`", *columns]
 
 

@@ -177,11 +177,13 @@ def gathered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]
     [4, 2]
     """
     waiting: list[pa.RecordBatch] = []
+    count = 0
     for batch in batches:
         waiting.append(batch)
-        if sum(map(len, waiting)) >= rows:
+        count += len(batch)
+        if count >= rows:
             yield pa.Table.from_batches(waiting)
-            waiting = []
+            waiting, count = [], 0
     if waiting:
         yield pa.Table.from_batches(waiting)
 
