@@ -28,6 +28,16 @@ def test_wide_again(data: st.DataObject, name: str, has_nulls: bool, start: int)
 
 
 @given(st.data(), st.sampled_from(sorted(COLUMNS)), st.booleans())
+def test_pieces_may_be_narrowed_once_more(data: st.DataObject, name: str, has_nulls: bool) -> None:
+    kind, values = COLUMNS[name]
+    given = data.draw(st.lists(st.one_of(st.none(), values) if has_nulls else values, min_size=1, max_size=12))
+    table, size = pa.table({name: pa.array(given, kind)}), data.draw(st.integers(1, 5))
+    whole = narrowed(table)
+    pieces = [narrowed(whole.slice(start, size)) for start in range(0, len(table), size)]
+    assert widened(pieces)[name].to_pylist() == given
+
+
+@given(st.data(), st.sampled_from(sorted(COLUMNS)), st.booleans())
 def test_several_are_one_behind_the_other(data: st.DataObject, name: str, has_nulls: bool) -> None:
     kind, values = COLUMNS[name]
     one = st.lists(st.one_of(st.none(), values) if has_nulls else values, max_size=6)

@@ -122,3 +122,16 @@ def test_a_row_whose_type_has_no_number_says_its_type() -> None:
     assert named.to_pydict() == {"time": [1, None, 3], "type": ["A", "C", None]}
     with pytest.raises(DataError, match=r"row \{'type': 'C'\}: field 'time': is missing"):
         Packer(recipe).pack(named.slice(1, 1))
+
+
+def test_what_is_far_apart_in_a_batch_is_narrow_in_its_blobs() -> None:
+    rows = 60_000
+    table = pa.table(
+        {"type": ["A"] * rows, "id": [str(n) for n in range(rows)], "time": [n * 300_000 for n in range(rows)]}
+    )
+    recipe = Recipe(split([parse("[A] ; [A]")]), 4, types=frozenset({"A"}))
+    blobs = Packer(recipe).pack(table)["blob"].to_pylist()
+    kinds = [str(pa.ipc.open_stream(blob).schema.field("hi").type) for blob in blobs]
+    assert len(blobs) > 1
+    assert set(kinds) == {"uint32"}
+    assert unpack(blobs).numbers("hi").tolist() == table["time"].to_pylist()

@@ -33,6 +33,11 @@ def narrowed(table: pa.Table) -> pa.Table:
     return pa.table([column for _, column in columns], schema=schema)
 
 
+def may_narrow(schema: pa.Schema) -> bool:
+    """Whether there are columns that `narrowed` may write in fewer bytes if it gets fewer of their rows."""
+    return any(kind in (pa.int64(), pa.string()) for kind in schema.types)
+
+
 def widened(tables: Sequence[pa.Table]) -> pa.Table:
     """Tables that were `narrowed`, which have the same columns, one behind the other.
 

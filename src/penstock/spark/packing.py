@@ -34,7 +34,7 @@ from penstock.events.origin import Origin
 from penstock.events.parquetpieces import Piece as FilePiece
 from penstock.events.table import EventTable
 from penstock.spark.keys import NOWHERE, buckets_of
-from penstock.spark.narrowing import narrowed
+from penstock.spark.narrowing import may_narrow, narrowed
 from penstock.spark.split import ALL, Group, Split, Target
 
 EVENTS, PROGRESS = "events", "progress"
@@ -421,10 +421,15 @@ def with_sides(program: Program) -> Iterator[Program]:
 
 
 def _pieces(table: pa.Table, rate: float) -> Iterator[pa.Table]:
-    """The table in pieces of the size of a blob, if its rows have so many bytes each."""
+    """The table in pieces of the size of a blob, if its rows have so many bytes each.
+
+    What is far apart in all of it may be close together in each piece, and so narrower there.
+    """
     rows = max(1, int(_BLOB / max(rate, 1)))
+    is_wide = may_narrow(table.schema)
     for start in range(0, len(table), rows):
-        yield _compact(table.slice(start, rows))
+        piece = _compact(table.slice(start, rows))
+        yield narrowed(piece) if is_wide else piece
 
 
 def _compact(table: pa.Table) -> pa.Table:
