@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,9 @@ from penstock.engine.prepared import Choice, Prepared, prepared
 from penstock.engine.selection import Picked, choose
 from penstock.errors import PatternError, nearest
 from penstock.events.table import EventTable
+
+_MOST_KNOWN = 32
+"""Plans that are kept for patterns that are asked for again."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,10 @@ class Plan:
     carry: str | Iterable[str] = "all"
     only: tuple[str, ...] = ()
     whole: Pattern | None = None
+
+    def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
+        """What is written where the plan goes to another process: what was chosen, not what follows from it."""
+        return Plan, (self.pattern, self.choice, self.carry, self.only, self.whole)
 
     @cached_property
     def carried(self) -> list[str] | None:
@@ -141,4 +148,23 @@ def plan_of(
         raise PatternError(f"there is no context {context!r}", hint=hint)
     chosen = (limits or Limits()).chosen()
     choice = Choice(zone=zone or "UTC", restart=restart, context=context, incomplete=incomplete, **chosen)
-    return Plan(pattern, choice, carry if isinstance(carry, str) else tuple(carry), tuple(only))
+    return _known_plan(_Same(pattern), choice, carry if isinstance(carry, str) else tuple(carry), tuple(only))
+
+
+class _Same:
+    """Stands for a pattern and for no other, not even an equal one, which may say 1.0 for 1, or stand elsewhere."""
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.pattern is self.pattern
+
+    def __hash__(self) -> int:
+        return id(self.pattern)
+
+
+@lru_cache(maxsize=_MOST_KNOWN)
+def _known_plan(same: _Same, choice: Choice, carry: str | tuple[str, ...], only: tuple[str, ...]) -> Plan:
+    """The plan, which is made once for a pattern that is asked for several times."""
+    return Plan(same.pattern, choice, carry, only)
