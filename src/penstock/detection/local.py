@@ -76,24 +76,18 @@ def detect(
         pattern=pattern, context=context, restart=restart, zone=zone, carry=carry, only=only,
         columns=columns, time_unit=time_unit, clock_error=clock_error, limits=limits, incomplete=incomplete,
     )  # fmt: skip
-    options: dict[str, Any] = {
-        "context": context,
-        "restart": restart,
-        "zone": zone,
-        "carry": carry if isinstance(carry, str) else tuple(carry),
-        "only": tuple(only),
-        "limits": limits,
-        "incomplete": incomplete,
-    }
-    plan = _planned(pattern, **options) if isinstance(pattern, str) else plan_of(pattern, **options)
+    plan = plan_of(
+        _parsed(pattern) if isinstance(pattern, str) else pattern, context=context, restart=restart, zone=zone,
+        carry=carry, only=only, limits=limits, incomplete=incomplete,
+    )  # fmt: skip
     table = read_table(events, columns, zone, time_unit, clock_error)
     return detect_all(table, plan, None if until is None else instant(until, None, zone, round_up=True))
 
 
 @lru_cache(maxsize=64)
-def _planned(text: str, **options: Any) -> Plan:
-    """The plan for a text and these options, which are often the same as before."""
-    return plan_of(parse(text), **options)
+def _parsed(text: str) -> Pattern:
+    """The pattern of a text, which is often the same as before."""
+    return parse(text)
 
 
 def detect_all(table: EventTable, plan: Plan, until: int | None = None) -> Composites:
