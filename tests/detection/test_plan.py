@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -25,6 +26,12 @@ def test_other_options_have_another_plan(options: dict[str, object]) -> None:
     plan, other = plan_of(pattern), plan_of(pattern, **options)  # type: ignore[arg-type]
     assert plan != other
     assert plan_of(pattern) is plan
+
+
+def test_what_is_chosen_by_numpy_can_be_saved() -> None:
+    ps.detect([{"type": "A", "time": 1}], "[A]", restart=np.bool_(False))  # type: ignore[arg-type]
+    ps.Detector("[A]", restart=np.bool_(True), incomplete=np.bool_(True)).snapshot()  # type: ignore[arg-type]
+    assert ps.Detector("[A]").snapshot()
 
 
 def test_patterns_that_are_equal_but_not_the_same_have_plans_of_their_own() -> None:

@@ -147,7 +147,8 @@ def plan_of(
         hint = f"did you mean `{close}`? {listed}" if close else listed
         raise PatternError(f"there is no context {context!r}", hint=hint)
     chosen = (limits or Limits()).chosen()
-    choice = Choice(zone=zone or "UTC", restart=restart, context=context, incomplete=incomplete, **chosen)
+    truths = {"restart": bool(restart), "incomplete": bool(incomplete)}  # those of NumPy cannot be written
+    choice = Choice(zone=zone or "UTC", context=context, **truths, **chosen)
     return _known_plan(_Same(pattern), choice, carry if isinstance(carry, str) else tuple(carry), tuple(only))
 
 
