@@ -7,7 +7,6 @@ from collections.abc import Callable
 from penstock.detection.composites import Composites
 from penstock.detection.gathering import Gathering
 from penstock.detection.incomplete import IncompleteGathering
-from penstock.detection.kinds import kinds_of
 from penstock.detection.parts import PartWriter
 from penstock.detection.plan import Plan
 from penstock.detection.selection import Selection
@@ -15,9 +14,7 @@ from penstock.engine import memory
 from penstock.engine.engine import Engine
 from penstock.engine.found import Found
 from penstock.engine.selection import Picked
-from penstock.errors import PatternError, nearest
 from penstock.events.table import EventTable
-from penstock.filters.attributes import check_attributes
 
 
 class Course:
@@ -28,14 +25,12 @@ class Course:
     """
 
     def __init__(self, plan: Plan, example: EventTable, chosen: Callable[[Found], Found] | None = None) -> None:
-        check_attributes(plan.pattern, example)
-        kinds = kinds_of(plan.whole or plan.pattern)
+        plan.check(example)
         self._chosen = chosen
-        self._wanted = kinds.only(plan.only)
-        _check_carried(plan, example)
+        self._wanted = plan.wanted
         self._engine = Engine(plan.pattern, plan.choice, definitions=plan.definitions)
         self._ends_runs = plan.choice.incomplete or plan.choice.age is not None
-        writer = PartWriter(kinds, plan.carried)
+        writer = PartWriter(plan.kinds, plan.carried)
         self._composites = Gathering(self._wanted, writer)
         self._incomplete = IncompleteGathering(self._wanted, writer) if plan.choice.incomplete else None
 
@@ -71,12 +66,3 @@ def dropped(engine: Engine) -> int:
     """
     runners = (one.runner for definition in engine.engines for one in definition.detections)
     return sum(runner.memory.live(memory.DROPPED) for runner in runners)
-
-
-def _check_carried(plan: Plan, example: EventTable) -> None:
-    there = example.attributes.column_names
-    for name in plan.carried or ():
-        if example.fixed and name not in there:
-            close = nearest(name, there)
-            hint = f"did you mean `{close}`?" if close else f"they have {', '.join(there)}"
-            raise PatternError(f"the events have no attribute `{name}` to carry", hint=hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -17,12 +18,15 @@ from penstock.algebra.names import primitive_types, uses_any_type, without_lets
 from penstock.algebra.node import walk
 from penstock.algebra.pattern import Pattern
 from penstock.automaton.compile import compile_pattern
+from penstock.detection.kinds import Kinds, kinds_of
 from penstock.detection.limits import Limits
 from penstock.engine.memory import CONTEXTS
 from penstock.engine.prepared import Choice, Prepared, prepared
 from penstock.engine.selection import Picked, choose
 from penstock.errors import PatternError, nearest
+from penstock.events.convert import FEW_NAMES
 from penstock.events.table import EventTable
+from penstock.filters.attributes import check_attributes
 
 _MOST_KNOWN = 32
 """Plans that are kept for patterns that are asked for again."""
@@ -97,6 +101,33 @@ class Plan:
         """The pattern, compiled and prepared for what was chosen."""
         return prepared(compile_pattern(self.pattern), self.choice)
 
+    @cached_property
+    def kinds(self) -> Kinds:
+        """What the composites have that it gives, wanted or not."""
+        return kinds_of(self.whole or self.pattern)
+
+    @cached_property
+    def wanted(self) -> Kinds:
+        """What those have that are wanted."""
+        return self.kinds.only(self.only)
+
+    def check(self, table: EventTable) -> None:
+        """Raises an error if a table with fixed columns does not have an attribute that is read or carried."""
+        there = tuple(table.attributes.column_names)
+        if table.fixed and there not in self._checked:
+            check_attributes(self.pattern, table)
+            for name in self.carried or ():
+                if name not in there:
+                    close = nearest(name, there)
+                    hint = f"did you mean `{close}`?" if close else f"they have {', '.join(there)}"
+                    raise PatternError(f"the events have no attribute `{name}` to carry", hint=hint)
+            self._checked.append(there)
+
+    @cached_property
+    def _checked(self) -> deque[tuple[str, ...]]:
+        """The columns of some tables that have all that is read."""
+        return deque(maxlen=_MOST_KNOWN)
+
     def picked(self, table: EventTable) -> Picked:
         """The rows of the events that can be met."""
         column = table.given("type")
@@ -113,6 +144,8 @@ class Plan:
     def _are_wanted(self, types: pa.Array) -> NDArray[np.bool_]:
         if self.types is None:
             return np.ones(len(types), bool)
+        if len(types) <= FEW_NAMES:
+            return np.array([name in self.types for name in types.to_pylist()], bool)
         return np.asarray(pc.is_in(types, pa.array(sorted(self.types), pa.string())))
 
     def narrowed(self, table: EventTable) -> EventTable:

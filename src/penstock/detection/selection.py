@@ -127,7 +127,7 @@ class Selection:
 
     def labels(self) -> pa.Array:
         """The labels of parts as text, null where there is none."""
-        if not any(one.composites.labels.any() for one in self.definitions):
+        if not any(one.labels and one.composites.labels.any() for one in self.definitions):
             return constant(None, pa.string(), sum(len(one.composites.labels) for one in self.definitions))
         texts: list[str | None] = []
         codes = []

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from penstock.detection.plan import Plan
 from penstock.engine.selection import Picked
 from penstock.engine.taking import WORD, copy_in_order, flat, stand_in_order
-from penstock.events.settling import settled
 from penstock.events.table import EventTable
 
 FEW = 4
@@ -61,7 +60,7 @@ def _alone(table: EventTable, picked: Picked) -> EventTable | None:
     copied = {name: one.column for name, one in plain.items()}
     types = table.given("type")
     codes = pa.array(np.asarray(types.indices).take(picked.rows))
-    known["type"] = settled("type", pa.DictionaryArray.from_arrays(codes, types.dictionary, safe=False))
+    known["type"] = pa.DictionaryArray.from_arrays(codes, types.dictionary, safe=False)
     return table.take(picked.rows, {"id": ids, "hi": pa.array(when), **known}, copied)
 
 

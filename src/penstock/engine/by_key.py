@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
 from penstock.engine.kernel import DONE, consume_plain
-from penstock.engine.keys import FARTHEST, SPREAD, Instances, find_slot, make_known
+from penstock.engine.keys import FARTHEST, SPREAD, Instances, find_slot, make_known, mark_of_value
 from penstock.engine.memory import Ints
 from penstock.engine.pointers import code_at, half_word_at, layout_of, memory_of, pointer, prefetch, put_half_word
-from penstock.engine.slots import mark_of, number_in
-from penstock.engine.vm import mix
+from penstock.engine.slots import number_in
 
 MORE = 3
 """What the kernel says, beside what `kernel.advance` may say, where there is no room for more instances."""
@@ -154,7 +153,6 @@ def lay_out(K, P):
     near, reach, count, largest = K[NEAR], np.uint64(K[REACH]), K[COUNT], K[LARGEST]
     kind, state = K[KIND], pointer(K[STATE])
     writes = K[STATE] != 0
-    seed = mix(0, kind)
     laid = 0
     for asked in range(start, end + AHEAD):
         if asked < end:
@@ -163,7 +161,7 @@ def lay_out(K, P):
             number = np.int64(half_word_at(near + 4 * value)) if np.uint64(value) < reach else -1
             P[place + m.INSTANCE] = number
             if number < 0:
-                mark = mark_of(mix(seed, value))
+                mark = mark_of_value(kind, value)
                 P[place + m.IDENTITY] = mark
                 prefetch(table, mark & mask)
             further = rows[min(asked + 2 * AHEAD, K[TOTAL] - 1)]

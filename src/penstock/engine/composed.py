@@ -189,8 +189,9 @@ class Composer:
         chosen = [number for number, is_one in enumerate(self._parameters) if is_one]
         kinds = np.empty((len(made), len(self.attributes)), np.int8)
         bits = np.empty((len(made), len(self.attributes)), np.int64)
+        only = instances.only_kind
+        may_be_floats = made.kinds.size > 0 or only in (None, vm.FLOAT) or bool(instances.floats)
         for column, number in enumerate(chosen):
-            only = instances.only_kind
             kinds[:, column] = only if only is not None else instances.kinds[made.instance, number]
             bits[:, column] = instances.values[:, number].take(made.instance)
             if number in instances.floats:
@@ -198,7 +199,7 @@ class Composer:
                 bits[whole, column] = bits[whole, column].astype(np.float64).view(np.int64)
                 kinds[whole, column] = vm.FLOAT
         kinds[:, len(chosen) :], bits[:, len(chosen) :] = made.kinds, made.values
-        if (kinds == vm.FLOAT).any():
+        if may_be_floats and (kinds == vm.FLOAT).any():
             kinds[(kinds == vm.FLOAT) & np.isnan(bits.view(np.float64))] = vm.NULL
         return kinds, bits
 
@@ -249,7 +250,7 @@ class Composer:
             else:
                 for piece, where, indices in self._stores[owner].locate(rows[chosen]):
                     hash_composites_as_parts(indices, chosen[where], piece.words, lanes)
-        if labels.any():
+        if self.labels and labels.any():
             masks, codes = np.unique(labels, return_inverse=True)
             named = np.array([labels_lanes(labels_of(mask, self.labels)) for mask in masks.tolist()], np.uint64)
             for lane, words in zip(lanes, named.T, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -82,7 +83,6 @@ class Engine:
         definitions: Sequence[Prepared] | None = None,
     ) -> None:
         division.check(pattern)
-        plain = without_lets(pattern)
         self.pattern = pattern
         self.choice = choice
         self.division = division
@@ -90,8 +90,6 @@ class Engine:
         self.programs = tuple(one.program for one in definitions)
         self.pool = Pool()
         self.engines = [DefinitionEngine(one, self.pool) for one in definitions]
-        self.uses = {definition.name: used_types(definition) for definition in plain.definitions}
-        self.any_type = {definition.name for definition in plain.definitions if uses_any_type(definition)}
         self.events: Kept[EventTable] = Kept(join_tables)
         self.stores: list[Kept[Composed]] = [Kept(composed.join) for _ in self.programs]
         self.symbols = [Symbols() for _ in self.programs]
@@ -120,6 +118,16 @@ class Engine:
         self.begins = self._ends()
         nothing = tuple(self._definition(number, []) for number in range(len(self.programs)))
         self.nothing = Found(nothing, self.events.as_it_is(), self.texts.all(), not self.division.elsewhere)
+
+    @cached_property
+    def _uses(self) -> dict[str, set[str]]:
+        """The types that each definition names."""
+        return {definition.name: used_types(definition) for definition in without_lets(self.pattern).definitions}
+
+    @cached_property
+    def _any_type(self) -> set[str]:
+        """The definitions that meet events of any type."""
+        return {one.name for one in without_lets(self.pattern).definitions if uses_any_type(one)}
 
     def _ends(self) -> tuple[int, list[int]]:
         """The next numbers of events and composites."""
@@ -311,7 +319,7 @@ class Engine:
             return True
         made = self.programs[piece].name
         hidden = made == BARE or made in self.division.inlined
-        return made in self.uses[name] or (name in self.any_type and not hidden)
+        return made in self._uses[name] or (name in self._any_type and not hidden)
 
     def _found(self) -> Found:
         if self._ends()[1] == self.begins[1] and not any(self.incomplete):

@@ -23,6 +23,9 @@ FASTEST = 16
 """The table of instances becomes at most so many times as long at once, whatever is likely: a long one is slow."""
 SPREAD = 8
 """That list is at most so many times as long as there are instances."""
+SMALL = np.uint64((1 << 32) - 1)
+LARGE = -1 << 32
+"""The largest value that is said by its mark, and what the marks of others have."""
 
 
 class Instances:
@@ -137,13 +140,33 @@ def _nowhere(count: int) -> NDArray[np.int32]:
     return np.full(count, -1, np.int32)
 
 
+@inlined
+def mark_of_value(kind, value):
+    """The mark of a value. Those of small ones of a kind are all different, and those of others are negative."""
+    if np.uint64(value) <= SMALL:
+        return np.int64(spread(np.uint64(value)))
+    return (mix(mix(0, kind), value) >> 32) | LARGE
+
+
+@inlined
+def spread(value):
+    """A number below 2 ** 32 for each such number, all over the place for those that are near each other."""
+    value ^= value >> np.uint64(16)
+    value = (value * np.uint64(0x85EBCA6B)) & SMALL
+    value ^= value >> np.uint64(13)
+    value = (value * np.uint64(0xC2B2AE35)) & SMALL
+    return value ^ (value >> np.uint64(16))
+
+
 @compiled
-def row_hash(kinds, values, row):
-    """A hash of a row of values."""
+def mark_of_row(kinds, values, row):
+    """The mark of a row of values."""
+    if kinds.shape[1] == 1:
+        return mark_of_value(kinds[row, 0], values[row, 0])
     whole = 0
     for column in range(kinds.shape[1]):
         whole = mix(mix(whole, kinds[row, column]), values[row, column])
-    return whole
+    return mark_of(whole)
 
 
 @compiled
@@ -151,7 +174,7 @@ def rehash(kinds, values, count, slots):
     """Enters all known instances into an empty table."""
     mask = np.int64(slots.shape[0] - 1)
     for number in range(1, count):
-        mark = mark_of(row_hash(kinds, values, number))
+        mark = mark_of_row(kinds, values, number)
         slots[free_slot(mark, mask, slots)] = slot_word(mark, number)
 
 
@@ -167,7 +190,7 @@ def find(kinds, values, known_kinds, known_values, count, slots, found):
             null = null or kinds[row, column] == 0
         if null:
             continue
-        mark = mark_of(row_hash(kinds, values, row))
+        mark = mark_of_row(kinds, values, row)
         slot = mark & mask
         while found[row] < 0:
             word = slots[slot]
@@ -197,9 +220,15 @@ def find(kinds, values, known_kinds, known_values, count, slots, found):
 def find_slot(mark, value, mask, table, known_values):
     """Where the instance of a value stands, or would stand; all values are of one kind."""
     slot = mark & mask
-    while table[slot] != 0 and (mark_of(table[slot]) != mark or known_values[number_in(table[slot])] != value):
+    while table[slot] != 0 and not is_meant(table[slot], mark, value, known_values):
         slot = (slot + 1) & mask
     return slot
+
+
+@inlined
+def is_meant(word, mark, value, known_values):
+    """Whether a slot's word is that of a value. To ask for the values that are known takes longer than all else."""
+    return mark_of(word) == mark and (mark >= 0 or known_values[number_in(word)] == value)
 
 
 @inlined
@@ -214,13 +243,12 @@ def make_known(slot, mark, number, kind, value, table, known_kinds, known_values
 def find_one(kind, values, known_kinds, known_values, count, slots, found):
     """The same for one parameter whose values are all of one kind, none of them null."""
     mask = np.int64(slots.shape[0] - 1)
-    seed = mix(0, kind)
     table = pointer(slots.ctypes.data)
     all_kinds, all_values = pointer(known_kinds.ctypes.data), pointer(known_values.ctypes.data)
     for start in range(0, len(values), AHEAD):
         end = min(len(values), start + AHEAD)
         for row in range(start, end):
-            found[row] = mark_of(mix(seed, values[row]))
+            found[row] = mark_of_value(kind, values[row])
             prefetch(table, found[row] & mask)
         for row in range(start, end):
             slot = find_slot(found[row], values[row], mask, table, all_values)

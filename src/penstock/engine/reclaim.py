@@ -172,6 +172,7 @@ def take_out(made, together, nodes):
         place = rows[row + m.MADE_PLACE]
         columns[3, one] = place if place >= 0 else -1 - (-1 - place) % m.FIRINGS
         start, top, head = path_of(row, together, rows)
+        prefetch(rows, min(one + 2 * AHEAD, count - 1) * m.MADE_WIDTH)
         ask_for_parts(min(one + AHEAD, count - 1), together, rows, given)
         offsets[one + 1] = offsets[one] + length_of(start, top, head, given)
         if offsets[one + 1] <= room:

@@ -1,7 +1,8 @@
 """Tables in which numbers are found by the hashes of what they stand for: a word a slot, empty ones are 0.
 
-A word has a number, which is not 0, in its lower half, and the upper half of the hash in its own. That half is its
-*mark*: it says in which slot to begin, and that most others are not meant. Whoever finds the mark must still compare.
+A word has a number, which is not 0, in its lower 31 bits, and the upper 33 bits of the hash in its own. These are its
+*mark*: it says in which slot to begin, and that most others are not meant. Whoever finds the mark must still compare,
+unless what has this mark is known to be one thing only.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from penstock.engine.compiled import compiled, inlined
 from penstock.engine.memory import Ints
 from penstock.engine.spare import SPARE
 
-HALF = 32
-LOWER = (1 << HALF) - 1
+BITS = 31
+LOWER = (1 << BITS) - 1
 
 
 def no_slots(least: int) -> Ints:
@@ -24,13 +25,13 @@ def no_slots(least: int) -> Ints:
 @inlined
 def mark_of(whole):
     """What a table keeps of a hash."""
-    return whole >> HALF
+    return whole >> BITS
 
 
 @inlined
 def slot_word(mark, number):
     """What stands in the slot of a number."""
-    return (mark << HALF) | number
+    return (mark << BITS) | number
 
 
 @inlined

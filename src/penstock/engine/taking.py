@@ -10,7 +10,7 @@ from penstock.engine.compiled import compiled, inlined
 from penstock.engine.pointers import byte_at, code_at, pointer, prefetch, put_half_word, put_word, word_at
 
 WORD = 8
-AHEAD = 16
+AHEAD = 32
 """So many rows pass while the processor fetches one."""
 
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from penstock.errors import DataError
 from penstock.events.composite import is_parts_column, parts_column
 from penstock.events.constants import constant
-from penstock.events.convert import as_attribute, as_flag, as_names, as_text, as_whole, decoded, said
+from penstock.events.convert import as_attribute, as_flag, as_names, as_text, as_whole, decoded, place_of, said
 from penstock.events.fields import FieldError, shown
 from penstock.events.infer import inferred
 from penstock.events.instant import disagrees
@@ -163,7 +163,7 @@ class _Reading:
             raise absent("type", "--type-from COLUMN or --type NAME", self.data.column_names)
         name = self.names["type"]
         types = as_names(name, _column(self.data, name), shorter=True)
-        missing = pc.index(types.dictionary, "").as_py()
+        missing = place_of("", types.dictionary)
         for row in np.flatnonzero(np.asarray(types.indices) == missing).tolist() if missing >= 0 else ():
             self.bad.add(row, FieldError(name, "is missing", hint="every event has a type"))
         return types

@@ -17,6 +17,10 @@ from penstock.events.table import TIME
 from penstock.events.times import EARLIEST, LATEST
 
 
+FEW_NAMES = 64
+"""So many names are looked at sooner one by one than as a column."""
+
+
 def is_text(kind: pa.DataType) -> bool:
     """Whether it is one of Arrow's types for text.
 
@@ -116,11 +120,27 @@ def as_names(name: str, column: pa.Array, shorter: bool = False) -> pa.Dictionar
     """
     if pa.types.is_dictionary(column.type) and not column.null_count and len(column.dictionary) <= len(column):
         names = as_text(name, column.dictionary)
-        if not names.null_count and len(names.unique()) == len(names):
+        if not names.null_count and _are_different(names):
             if column.type == NAME or (shorter and column.type == SHORT_NAME):
                 return column
             return pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), names, safe=False)
     return as_text(name, column).fill_null("").dictionary_encode()
+
+
+def _are_different(names: pa.Array) -> bool:
+    return len(set(names.to_pylist()) if len(names) <= FEW_NAMES else names.unique()) == len(names)
+
+
+def place_of(name: str, names: pa.Array) -> int:
+    """Where a name stands first, -1 if it does not.
+
+    >>> place_of("B", pa.array(["A", "B"])), place_of("", pa.array(["A"]))
+    (1, -1)
+    """
+    if len(names) > FEW_NAMES:
+        return int(pc.index(names, name).as_py())
+    listed = names.to_pylist()
+    return listed.index(name) if name in listed else -1
 
 
 def as_text(name: str, column: pa.Array) -> pa.Array:

@@ -234,6 +234,7 @@ class EventTable:
         fields = {name: change(column) for name, column in columns.items() if name != "lo" or not self.are_points}
         fields |= known
         fields.setdefault("lo", fields["hi"])
+        given |= {name: fields.pop(name) for name in known if name == "type" and known[name].type != NAME}
         attributes = [
             known_attributes[name] if name in known_attributes else change(self.attribute(name))
             for name in self.attributes.column_names
