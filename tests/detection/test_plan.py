@@ -57,3 +57,33 @@ def test_detections_of_one_plan_after_each_other_find_the_same() -> None:
     first, other, again = (ps.detect(some, pattern).table for some in (events, events.slice(1), events))
     assert (len(first), len(other)) == (1, 0)
     assert first.equals(again)
+
+
+@pytest.mark.parametrize("names", [3, 300])
+def test_a_table_without_what_is_read_or_carried_is_refused_whatever_was_asked_before(names: int) -> None:
+    columns = {f"c{number}": [1] for number in range(names)}
+    there, other = pa.table({"type": ["A"], "time": [5], "v": [7], **columns}), pa.table({"type": ["A"], "time": [5]})
+    pattern = ps.parse("[A(v = 7)]")
+    for _ in range(2):
+        assert len(ps.detect(there, pattern, carry="c1")) == 1
+        with pytest.raises(ps.PatternError, match="no attribute `v`"):
+            ps.detect(other, pattern, carry="c1")
+    with pytest.raises(ps.PatternError, match="no attribute `w` to carry"):
+        ps.detect(there, pattern, carry="w")
+
+
+@pytest.mark.parametrize("names", [2, 64, 65, 1000])
+def test_types_are_found_among_few_names_and_among_many(names: int) -> None:
+    types = [f"T{number}" for number in range(names)]
+    events = pa.table({"type": pa.array(types).dictionary_encode(), "time": range(names)})
+    assert len(ps.detect(events, f"[T{names - 2}] ; [T{names - 1}]")) == 1
+    with pytest.raises(ps.DataError, match="'type': is missing"):
+        ps.detect(pa.table({"type": pa.array([*types, ""]).dictionary_encode(), "time": range(names + 1)}), "[T0]")
+
+
+@pytest.mark.parametrize("names", [2, 64, 65, 1000])
+def test_names_that_a_dictionary_says_twice_are_one_type(names: int) -> None:
+    dictionary = pa.array([f"T{number // 2}" for number in range(names)])
+    codes = pa.array(np.arange(names, dtype=np.int32))
+    events = pa.table({"type": pa.DictionaryArray.from_arrays(codes, dictionary), "time": range(names)})
+    assert len(ps.detect(events, "[T0] ; [T0]")) == 1

@@ -7,8 +7,7 @@ import pytest
 import penstock as ps
 from penstock.engine import vm
 from penstock.engine.engine import Engine
-from penstock.engine.keys import Instances
-from penstock.engine.slots import HALF
+from penstock.engine.keys import Instances, mark_of_value
 from penstock.events.table import make_table
 
 MANY = 400_000
@@ -40,16 +39,36 @@ def test_a_timer_fires_though_later_keys_become_no_places() -> None:
     assert feed(engine, "ABBBB", [1, 2, 3, 4, 5]) == 1
 
 
-def test_keys_whose_hashes_have_the_same_half_are_different_instances() -> None:
-    values = np.arange(MANY) * 7919
-    seed = vm.mix(0, vm.INTEGER)
-    halves = {int(vm.mix(seed, value)) >> HALF for value in values.tolist()}
-    assert len(halves) < MANY
+def test_keys_with_the_same_mark_are_different_instances() -> None:
+    values = (1 << 32) + np.arange(MANY) * 7919
+    assert len({mark_of_value(vm.INTEGER, value) for value in values.tolist()}) < MANY
     instances = Instances(1)
     numbers = instances.numbers([(vm.INTEGER, values)])
     assert sorted(numbers.tolist()) == list(range(1, MANY + 1))
     assert np.array_equal(instances.numbers([(vm.INTEGER, values)]), numbers)
     assert instances.count == MANY + 1
+
+
+def test_small_keys_have_marks_of_their_own() -> None:
+    """No others are asked for the value: a mark says which it is, and those of large keys are none of these."""
+    small = [0, 1, 2**31, 2**32 - 1, *range(5, 50_000, 7), *range(2**32 - 50_000, 2**32, 11)]
+    marks = [mark_of_value(vm.INTEGER, value) for value in small]
+    assert len(set(marks)) == len(set(small))
+    assert all(0 <= mark < 2**32 for mark in marks)
+    large = [-1, -(2**63), 2**32, 2**63 - 1, *range(2**40, 2**40 + 1000)]
+    assert all(mark_of_value(vm.INTEGER, value) < 0 for value in large)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_small_and_large_keys_are_found_beside_each_other(order: int) -> None:
+    keys: list[int | str] = [
+        value + high for value in (0, 1, 5_000_000, 2**32 - 1) for high in (-(2**63), -(2**32), 0, 2**32, 2**62)
+    ][::order]
+    engine = Engine(ps.parse("[A(k = $k)] ; [B(k = $k)]"))
+    assert feed(engine, "A" * len(keys), keys) == 0
+    assert engine.engines[0].instances.count == 1 + len(keys)
+    assert feed(engine, "B" * len(keys), keys[::-1], first=len(keys)) == len(keys)
+    assert engine.engines[0].instances.count == 1 + len(keys)
 
 
 def test_there_is_room_at_once_for_keys_that_are_likely_to_come() -> None:

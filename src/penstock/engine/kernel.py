@@ -11,79 +11,19 @@ The runs of an instance are a list in the order in which they started; what a ru
 from __future__ import annotations
 
 from penstock.engine import memory as m
-from penstock.engine.ahead import fan_out, gather, heard_by_starts, is_due, next_timer, room, room_left
+from penstock.engine.ahead import fan_out, gather, heard_by_starts, is_due, room, room_left
 from penstock.engine.compiled import compiled, inlined
-from penstock.engine.lists import close, end, instant_before, of_clock, of_run, over, release, set_clock, set_run, touch
+from penstock.engine.firing import fire_before, fire_plain
+from penstock.engine.leaving import begin, give_up, leave, let_go, settle, stay
+from penstock.engine.lists import close, instant_before, of_run, over, set_run, touch
 from penstock.engine.matching import FAILS, IGNORES, MOVES, meet
-from penstock.engine.moves import is_known, move
-from penstock.engine.plain import fire_one, step_one
+from penstock.engine.plain import step_one
 from penstock.engine.pointers import layout_of, memory_of, pointer, prefetch
-from penstock.engine.together import drop_first, let_late_go, needed_apart, part, step_together
+from penstock.engine.together import needed_apart, part, step_together
 
 DONE, GROW, FULL = range(3)
 AHEAD = 8
 """So many places pass while the processor fetches a row."""
-
-
-@inlined
-def tick(run, timer, at, instance, place, L, M, X):
-    """A run's own timer fires: it moves the run, or fails it."""
-    here = of_run(run, m.STATE, M) * m.STATE_WIDTH
-    set_clock(run, timer, m.NONE, L, M)
-    outcome = FAILS
-    for option in range(L[m.STATES][here + m.STATE_FIRST], L[m.STATES][here + m.STATE_LAST]):
-        position = L[m.OPTIONS][option * m.OPTION_WIDTH + m.OPTION_POSITION]
-        if (L[m.POSITIONS][position * m.POSITION_WIDTH + m.POSITION_TICKS] >> timer) & 1:
-            outcome = MOVES
-            move(run, option, at, at, of_run(run, m.HEAD_NODE, M), 0, instance, place, L, M, X)
-    return outcome
-
-
-@inlined
-def begin(now, M):
-    """A place begins."""
-    if now != M[m.COUNTS][m.NOW]:
-        M[m.COUNTS][m.NOW] = now
-        M[m.COUNTS][m.SINCE] = M[m.COUNTS][m.MADE_COUNT]
-    M[m.COUNTS][m.EPOCH] += 1
-    M[m.COUNTS][m.TAIL] = -1
-
-
-@inlined
-def remove(run, following, instance, M):
-    """Takes a run out of its instance's list; what it became stands there already."""
-    close(following, instance, M)
-    release(run, M)
-    M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] -= 1
-    M[m.COUNTS][m.LIVE] -= 1
-
-
-@inlined
-def stay(run, following, now, instance, L, M):
-    """A run stays as it is, unless an equal one is at this place."""
-    if not L[m.HEAD][m.DISTINCT_RUNS] and of_run(run, m.PREVIOUS, M) == now and is_known(run, L, M):
-        remove(run, following, instance, M)
-    else:
-        M[m.COUNTS][m.TAIL] = run
-
-
-@inlined
-def leave(run, outcome, gone_on, allowed, following, now, instance, L, M):
-    """A run has moved or failed."""
-    if outcome == FAILS:
-        end(run, m.FAILED, now, instance, L, M)
-    elif M[m.COUNTS][m.GONE_ON] == gone_on:
-        end(run, m.FAILED if M[m.COUNTS][m.ALLOWED] > allowed else m.EXPIRED, now, instance, L, M)
-    remove(run, following, instance, M)
-    touch(instance, M)
-
-
-@inlined
-def give_up(run, reason, following, now, instance, L, M):
-    """A run is over before it could move or fail."""
-    end(run, reason, now, instance, L, M)
-    remove(run, following, instance, M)
-    touch(instance, M)
 
 
 @compiled
@@ -139,68 +79,6 @@ def step(instance, first, last, now, place, L, M, P, F, X):
         settle(instance, now, L, M)
 
 
-@compiled
-def settle(instance, now, L, M):
-    """After a place: what the context replaces, and what is beyond the limit, goes."""
-    row = instance * m.INSTANCE_WIDTH
-    recent = L[m.HEAD][m.CONTEXT] == m.RECENT
-    too_many = M[m.INSTANCES][row + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]
-    if L[m.HEAD][m.AGE] < 0 and (recent or too_many):
-        let_go(instance, now, L, M)
-    if recent:
-        replace(instance, now, L, M)
-    while M[m.INSTANCES][row + m.LIVE_RUNS] > L[m.HEAD][m.MOST_RUNS]:
-        if L[m.HEAD][m.TOGETHER]:
-            drop_first(instance, M)
-            continue
-        run = M[m.INSTANCES][row + m.FIRST_RUN]
-        end(run, m.DROPPED, now, instance, L, M)
-        M[m.COUNTS][m.TAIL] = -1
-        remove(run, of_run(run, m.NEXT, M), instance, M)
-        touch(instance, M)
-
-
-@compiled
-def let_go(instance, now, L, M):
-    """Ends an instance's runs that can only come to nothing."""
-    if L[m.HEAD][m.TOGETHER]:
-        if L[m.HEAD][m.LIMITS] > 0:
-            let_late_go(instance, instant_before(now, L[m.HEAD][L[m.HEAD][m.LIMIT_LENGTH]]), M)
-        return
-    M[m.COUNTS][m.TAIL] = -1
-    run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-    while run > 0:
-        following = of_run(run, m.NEXT, M)
-        reason = over(run, now, L, M)
-        if reason:
-            give_up(run, reason, following, now, instance, L, M)
-        else:
-            M[m.COUNTS][m.TAIL] = run
-        run = following
-
-
-@compiled
-def replace(instance, now, L, M):
-    """Of the runs with the same options, keeps the one that started last."""
-    M[m.COUNTS][m.TAIL] = -1
-    run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-    while run > 0:
-        following = of_run(run, m.NEXT, M)
-        kind = L[m.STATES][of_run(run, m.STATE, M) * m.STATE_WIDTH + m.STATE_KIND]
-        later = following
-        while later > 0:
-            other = L[m.STATES][of_run(later, m.STATE, M) * m.STATE_WIDTH + m.STATE_KIND]
-            if other == kind and of_run(later, m.REMAINING, M) == of_run(run, m.REMAINING, M):
-                break
-            later = of_run(later, m.NEXT, M)
-        if later > 0:
-            end(run, m.REPLACED, now, instance, L, M)
-            remove(run, following, instance, M)
-        else:
-            M[m.COUNTS][m.TAIL] = run
-        run = following
-
-
 @inlined
 def prepare_start(start, M):
     """Row 0 is the run that has matched nothing."""
@@ -223,43 +101,6 @@ def look_back(first_instance, last_instance, count, layout, memory, places, part
                 if meet(0, at, at + 1, False, False, instance, 0, L, M, P, F, X) == FAILS:
                     M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.DEAD] |= 1 << number
                     break
-
-
-@inlined
-def due(run, timer, at, L, M):
-    """The timer of a run that fires at the place of this one; -1 for none. In rounds of a loop they are one timer."""
-    orders = L[m.HEAD][m.TIMER_ORDER]
-    for other in range(L[m.HEAD][m.TIMERS]):
-        if L[m.HEAD][orders + other] == L[m.HEAD][orders + timer] and of_clock(run, other, L, M) == at:
-            return other
-    return -1
-
-
-@compiled
-def fire(instance, timer, at, L, M, X):
-    """A timer's place, for one instance."""
-    begin(at, M)
-    M[m.COUNTS][m.FIRED] += 1
-    place = -1 - timer - m.FIRINGS * M[m.COUNTS][m.FIRED]
-    if L[m.HEAD][m.AGE] >= 0:
-        let_go(instance, at, L, M)
-        M[m.COUNTS][m.TAIL] = -1
-    run = M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.FIRST_RUN]
-    while run > 0:
-        following = of_run(run, m.NEXT, M)
-        own = due(run, timer, at, L, M)
-        if own >= 0:
-            reason = over(run, at, L, M)
-            if reason:
-                give_up(run, reason, following, at, instance, L, M)
-            else:
-                gone_on, allowed = M[m.COUNTS][m.GONE_ON], M[m.COUNTS][m.ALLOWED]
-                outcome = tick(run, own, at, instance, place, L, M, X)
-                leave(run, outcome, gone_on, allowed, following, at, instance, L, M)
-        else:
-            stay(run, following, at, instance, L, M)
-        run = following
-    settle(instance, at, L, M)
 
 
 @compiled
@@ -410,62 +251,6 @@ def look_ahead_together(at, count, M, P):
     prefetch(M[m.INSTANCES], P[(at + 3 * AHEAD) * m.PLACE_WIDTH + m.INSTANCE] * m.INSTANCE_WIDTH)
     prefetch(M[m.RUNS], first_run_at(at + 2 * AHEAD, M, P) * m.RUN_WIDTH)
     prefetch(M[m.RUNS], of_run(first_run_at(at + AHEAD, M, P), m.LAST_OF_GROUP, M) * m.RUN_WIDTH)
-
-
-@inlined
-def fire_before(plain, now, widest, L, M, X):
-    """Fires the timers before an instant; says whether there was room for all. ``plain`` is said by a constant."""
-    if L[m.HEAD][m.TIMERS] == 0:
-        return True
-    while True:
-        timer = next_timer(L, M)
-        if timer < 0:
-            return True
-        first = M[m.QUEUE_ENDS][2 * timer]
-        row = (timer * M[m.COUNTS][m.QUEUE_ROOM] + first) * m.QUEUE_WIDTH
-        due, instance = M[m.QUEUES][row + m.DEADLINE], M[m.QUEUES][row + m.OWNER]
-        if due >= now:
-            return True
-        wanted = (M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] + 1) * widest
-        if not room(wanted, wanted, L, M):
-            return False
-        M[m.QUEUE_ENDS][2 * timer] = first + 1
-        if plain:
-            M[m.COUNTS][m.NOW] = due
-            fire_one(instance, timer, due, L[m.HEAD][m.TIMERS], L[m.HEAD][m.LIMITS], L, M, X)
-        else:
-            fire(instance, timer, due, L, M, X)
-
-
-@compiled
-def fire_plain(timers, limits, now, widest, L, M, X):
-    """The same for plain programs."""
-    if timers == 1 and limits == 0:
-        return fire_only(now, widest, L, M, X)
-    return fire_before(True, now, widest, L, M, X)
-
-
-@inlined
-def fire_only(now, widest, L, M, X):
-    """The same where there is one timer and no limit. ``spare`` is how much of everything may surely be used."""
-    ends, queue, spare = M[m.QUEUE_ENDS], M[m.QUEUES], 0
-    while ends[0] < ends[1]:
-        row = ends[0] * m.QUEUE_WIDTH
-        due, instance = queue[row + m.DEADLINE], queue[row + m.OWNER]
-        if due >= now:
-            return True
-        wanted = (M[m.INSTANCES][instance * m.INSTANCE_WIDTH + m.LIVE_RUNS] + 1) * widest
-        if spare < wanted:
-            if not room(wanted, wanted, L, M):
-                return False
-            spare = room_left(1, M)
-        spare -= wanted
-        ends[0] += 1
-        further = min(ends[0] + AHEAD, ends[1] - 1)
-        prefetch(M[m.INSTANCES], queue[further * m.QUEUE_WIDTH + m.OWNER] * m.INSTANCE_WIDTH)
-        M[m.COUNTS][m.NOW] = due
-        fire_one(instance, 0, due, 1, 0, L, M, X)
-    return True
 
 
 @inlined

@@ -6,7 +6,7 @@ import numpy as np
 
 from penstock.engine import memory as m
 from penstock.engine.compiled import compiled, inlined
-from penstock.engine.kernel import let_go
+from penstock.engine.leaving import let_go
 from penstock.engine.lists import end, of_node, of_run, set_run
 from penstock.engine.pointers import layout_of, memory_of, pointer, prefetch
 from penstock.engine.together import behind, is_loose, last_of

@@ -16,7 +16,6 @@ from penstock.events.stamps import Note
 from penstock.events.table import TIME
 from penstock.events.times import EARLIEST, LATEST
 
-
 FEW_NAMES = 64
 """So many names are looked at sooner one by one than as a column."""
 
