@@ -163,6 +163,46 @@ def test_an_idle_key_hears_of_the_end_of_the_input(spark: SparkSession) -> None:
     assert ids(on_spark.detect(stamped, left_open, until=datetime(1970, 1, 1, 0, 0, 8, tzinfo=UTC))) == [["3"]]
 
 
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        ("time long", {}),
+        ("time long", {"clock_error": 3, "time_unit": "ms"}),
+        ("time int", {"time_unit": "ns", "clock_error": 1}),
+        ("time timestamp", {"clock_error": 2}),
+        ("lo long, hi long", {"time_unit": "ns"}),
+        ("hi long, time long", {"time_unit": "s"}),
+    ],
+)
+@pytest.mark.parametrize("end", [4_999, 5_000, 5_001])
+def test_the_end_of_the_input_is_that_of_its_last_event_whatever_its_type(
+    spark: SparkSession, columns: str, options: dict[str, Any], end: int
+) -> None:
+    names = [column.split()[0] for column in columns.split(", ")]
+    rows = [
+        (type, id, *(datetime.fromtimestamp(at / 1e6, UTC) if "timestamp" in columns else at for _ in names), k)
+        for type, id, at, k in [("A", "1", 1, "x"), ("N", "2", end + 1, None), ("B", "3", 7, "y"), ("N", "4", 12, "z")]
+    ]
+    df = spark.createDataFrame(rows, f"type string, id string, {columns}, k string").repartition(3)
+    unit = {"s": "s", "ms": "ms", "ns": "ns"}.get(options.get("time_unit", ""), "us")
+    pattern = (
+        f"([A(k = $k)], [T in {{T, B(k = $k)}}]){{T = {5 if unit == 'ns' else 5_000} {'us' if unit == 'ns' else unit}}}"
+    )
+    local = ps.detect(df.toArrow(), pattern, carry="none", **options).to_pylist()
+    for unique in (False, True):
+        found = told(on_spark.detect(df, pattern, carry="none", unique=unique, **options)).to_pylist()
+        assert content(found) == content(local)
+
+
+def test_events_that_come_again_in_other_buckets_hear_of_the_end(spark: SparkSession) -> None:
+    pattern = "([A(k = $k)], [T in {T, B(k = $k)}]){T = 5 us}"
+    rows = [("A", "1", 5, "x"), ("A", "1", 6, "y"), ("A", "2", 7, "y"), ("B", "3", 9, "x"), ("N", "4", 12, "z")]
+    df = spark.createDataFrame(rows, "type string, id string, time long, k string").repartition(3)
+    local = ps.detect(df.toArrow(), pattern).to_pylist()
+    assert [row["k"] for row in local] == ["y"]
+    assert content(told(on_spark.detect(df, pattern, buckets=2)).to_pylist()) == content(local)
+
+
 def test_incomplete_runs_are_rows_with_a_kind(spark: SparkSession) -> None:
     found = on_spark.detect(doors(spark), PAIRS, incomplete=True).select("kind", "reason", "at", "d").collect()
     assert sorted((row["kind"], row["reason"], row["d"]) for row in found) == [

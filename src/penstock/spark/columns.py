@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 
 from pyspark.sql import Column, DataFrame
@@ -18,7 +17,7 @@ from pyspark.sql import types as t
 from penstock.events.mapping import Columns
 from penstock.events.naming import field_columns, is_own
 from penstock.events.times import EARLIEST, LATEST, SECOND, unit_of
-from penstock.spark.packing import Recipe
+from penstock.spark.packing import ENDS, Recipe
 
 _WHOLE = (t.ByteType, t.ShortType, t.IntegerType, t.LongType)
 _SAFE = (*_WHOLE, t.FloatType, t.DoubleType, t.StringType, t.BooleanType, t.TimestampType, t.DateType)
@@ -148,25 +147,14 @@ def _text(said: str) -> str:
     return f"CAST(X'{said.encode().hex()}' AS STRING)"
 
 
-def last_stamp(frame: Frame, columns: Columns) -> Column:
-    """The largest ``hi`` of all rows, where `needed_rows` can be asked."""
+def latest(frame: Frame, columns: Columns) -> DataFrame:
+    """The latest of the times at which events end, as it stands in a frame of which `needed_rows` can be asked.
+
+    If there is a time that nobody can read, nobody asks for this: the row goes on, and is reported.
+    """
     fields = field_columns(frame.schema.names, columns)
-    field = frame.schema[fields.get("hi", fields.get("lo", fields.get("time", "")))]
-    if isinstance(field.dataType, t.TimestampType):
-        instants = f.unix_micros(frame.column(field.name))
-    else:
-        instants = _scaled_up(frame.column(field.name).cast("long"), unit_of(columns.time_unit))
-    readable = ~f.expr(" OR ".join(_doubts(frame, [field], columns)))
-    return f.max(f.when(readable, instants + f.lit(columns.clock_error)))
-
-
-def _scaled_up(numbers: Column, scale: Fraction) -> Column:
-    """Numbers of some unit as microseconds, rounded up."""
-    if scale.denominator == 1:
-        return numbers * f.lit(scale.numerator)
-    over = f.pmod(numbers, f.lit(scale.denominator))
-    rounded = f.when(over == 0, numbers).otherwise(numbers - over + f.lit(scale.denominator))
-    return f.call_function("div", rounded, f.lit(scale.denominator))
+    column = frame.quoted(fields.get("hi", fields.get("lo", fields.get("time", ""))))
+    return frame.rows.selectExpr(f"max({column}) AS {ENDS}")
 
 
 def _times(schema: t.StructType, fields: Mapping[str, str]) -> list[t.StructField]:

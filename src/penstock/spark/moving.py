@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from penstock.spark.failures import telling
 from penstock.spark.names import APART, Places
-from penstock.spark.packing import PACKED, PROGRESS, Progress, packed_rows
+from penstock.spark.packing import PACKED
 from penstock.spark.work import Work
 
 Packing = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -43,10 +43,10 @@ class Finding:
 
 
 def found_in(
-    rows: DataFrame, pack: Packing, pack_by_name: Packing, work: Work, last: DataFrame | None = None
+    rows: DataFrame, pack: Packing, pack_by_name: Packing, work: Work, latest: DataFrame | None = None
 ) -> DataFrame:
-    """What is detected in rows that are packed so; ``last`` has the last stamp, if those who pack do not tell it."""
-    return found_by(Finding(work.detect, work.schema), rows, pack, pack_by_name, work, last)
+    """What is detected in rows that are packed so; ``latest`` says how far events go, if those who pack do not."""
+    return found_by(Finding(work.detect, work.schema), rows, pack, pack_by_name, work, latest)
 
 
 def found_by(
@@ -55,7 +55,7 @@ def found_by(
     pack: Packing,
     pack_by_name: Packing,
     work: Work,
-    last: DataFrame | None = None,
+    latest: DataFrame | None = None,
 ) -> DataFrame:
     """The same for whatever is done with the events of a bucket.
 
@@ -63,19 +63,18 @@ def found_by(
     in different buckets all of it is done again: read, packed by names, settled, and then detected.
     """
     total = work.recipe.total
-    blobs = _ended(packed(rows, pack), last, total)
+    blobs = packed(rows, pack)
     if not work.settles:
-        return finding.over(in_buckets(blobs, total))
+        return finding.over(_told(in_buckets(blobs, total), latest))
     if not Places.of(work.recipe).are_few:
-        return finding.over(in_buckets(_ended(settled(rows, pack_by_name, work), last, total), total))
+        return finding.over(_told(in_buckets(settled(rows, pack_by_name, work), total), latest))
     moved = blobs.repartitionById(total, f.expr(f"bucket % {total}"))  # shares of names beside buckets: fewer tasks
     names = moved.where(f"{_MOVED_BUCKET} >= {total}")
     told = f.broadcast(names.mapInArrow(telling(work.compare), from_arrow_schema(APART)))
     at_once = moved.where(f"{_MOVED_BUCKET} < {total}").join(told, how="left_anti")
     again = settled(rows.join(told, how="left_semi"), pack_by_name, work)
-    again = _ended(again, None if last is None else last.join(told, how="left_semi"), total)
     # Asked once more, so that Spark sees that nothing is to be done again, and starts no tasks for it.
-    return finding.over(at_once.union(in_buckets(again, total).join(told, how="left_semi")))
+    return finding.over(_told(at_once.union(in_buckets(again, total).join(told, how="left_semi")), latest))
 
 
 def packed(rows: DataFrame, pack: Packing) -> DataFrame:
@@ -89,25 +88,12 @@ def settled(rows: DataFrame, pack_by_name: Packing, work: Work) -> DataFrame:
     return met.mapInArrow(telling(work.settle), from_arrow_schema(PACKED))
 
 
-def _ended(blobs: DataFrame, last: DataFrame | None, total: int) -> DataFrame:
-    """Blobs, with the last stamp of all events for every bucket if it is given."""
-    if last is None:
-        return blobs
-    return blobs.union(last.mapInArrow(_Ending(total), from_arrow_schema(PACKED)))
+def _told(blobs: DataFrame, latest: DataFrame | None) -> DataFrame:
+    """Blobs in their buckets, each with the latest time at which an event ends, if that is given.
 
-
-class _Ending:
-    """Tells every bucket the last stamp of all events, those that were left behind among them."""
-
-    def __init__(self, total: int) -> None:
-        self._total = total
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for last in batch["last"].to_pylist():
-                if last is not None:
-                    told = Progress({"": (last, 0)}).to_table()
-                    yield packed_rows(PROGRESS, [(bucket, told) for bucket in range(self._total)])
+    It is found while events are packed and told where they are detected, so that neither waits for the other.
+    """
+    return blobs if latest is None else blobs.crossJoin(f.broadcast(latest))
 
 
 def in_buckets(blobs: DataFrame, total: int) -> DataFrame:

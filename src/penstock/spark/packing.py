@@ -41,6 +41,8 @@ EVENTS, PROGRESS = "events", "progress"
 """What a blob holds."""
 PACKED = pa.schema([("bucket", pa.int32()), ("kind", pa.string()), ("blob", pa.binary())])
 """The rows that cross Spark."""
+ENDS = "ends"
+"""The column beside them that says when the last of all events ends, where Spark's own side finds that."""
 ROWS = 1 << 18
 """Rows of a batch that is packed: enough for columns to pay, few enough for the memory that they take."""
 MADE = "made"

@@ -15,7 +15,7 @@ from penstock.events.order import ordered
 from penstock.events.table import FIELDS, EventTable, make_table
 from penstock.spark.keys import NOWHERE
 from penstock.spark.narrowing import Piece, first_of, joined, piece_of
-from penstock.spark.packing import ATTRIBUTE, EVENTS, MADE, PROGRESS, Progress
+from penstock.spark.packing import ATTRIBUTE, ENDS, EVENTS, MADE, PROGRESS, Progress
 
 _OPTIONAL: dict[str, tuple[Any, pa.DataType]] = {
     **{name: (None, FIELDS.field(name).type) for name in ("lo", "seq", "parts")},
@@ -27,16 +27,22 @@ _OPTIONAL: dict[str, tuple[Any, pa.DataType]] = {
 
 @dataclass
 class Unpacked:
-    """What a bucket was sent so far: blobs of events, and how far those came who sent them."""
+    """What a bucket was sent so far: blobs of events, and how far those came who sent them.
+
+    ``latest`` is a column of the latest time at which an event ends, as it stands where events come from, if that was
+    told.
+    """
 
     bucket: int = NOWHERE
     blobs: list[Any] = field(default_factory=list)
     progress: Progress = field(default_factory=Progress)
+    latest: pa.Array | None = None
 
     def take(self, rows: pa.RecordBatch) -> None:
-        """More rows of `penstock.spark.packing.PACKED`, all for this bucket."""
+        """More rows of `penstock.spark.packing.PACKED`, all for this bucket; `ENDS` may be beside them."""
         if len(rows):
             self.bucket = rows["bucket"][0].as_py()
+            self.latest = rows[ENDS].slice(0, 1) if ENDS in rows.schema.names else None
         for kind, blob in zip(rows["kind"].to_pylist(), rows["blob"], strict=True):
             if kind == EVENTS:
                 self.blobs.append(blob.as_buffer())

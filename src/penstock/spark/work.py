@@ -11,6 +11,7 @@ from penstock.detection.composites import Composites
 from penstock.detection.course import Course
 from penstock.detection.local import NEVER
 from penstock.detection.plan import Plan
+from penstock.events.instants import of_column
 from penstock.events.table import EventTable, make_table
 from penstock.spark.keys import NOWHERE
 from penstock.spark.names import NamingPacker, apart
@@ -145,11 +146,18 @@ class Work:
         if unpacked.bucket == NOWHERE:
             return
         events, _ = unpacked.events()
-        ends = (unpacked.progress.last, self.until, int(events.numbers("hi").max(initial=NEVER)))
+        here = int(events.numbers("hi").max(initial=NEVER))
+        ends = (unpacked.progress.last, self._stamp(unpacked.latest), self.until, here)
         last = max(end for end in ends if end is not None)
         for course in self._courses(unpacked.bucket):
             course.feed(events, last + 1)
             yield course.finish(last)
+
+    def _stamp(self, latest: pa.Array | None) -> int | None:
+        """When events end at most that end at a time as it stands where they come from."""
+        columns = self.recipe.columns
+        stamps = None if latest is None else of_column(latest, columns.time_unit, columns.zone)
+        return None if stamps is None or stamps.bad else int(stamps.up[0]) + columns.clock_error
 
     def _courses(self, bucket: int) -> Iterator[Course]:
         """The detections of a bucket."""
