@@ -65,16 +65,16 @@ def found_by(
     total = work.recipe.total
     blobs = packed(rows, pack)
     if not work.settles:
-        return finding.over(_told(in_buckets(blobs, total), latest))
+        return finding.over(_with_ends(in_buckets(blobs, total), latest))
     if not Places.of(work.recipe).are_few:
-        return finding.over(_told(in_buckets(settled(rows, pack_by_name, work), total), latest))
+        return finding.over(_with_ends(in_buckets(settled(rows, pack_by_name, work), total), latest))
     moved = blobs.repartitionById(total, f.expr(f"bucket % {total}"))  # shares of names beside buckets: fewer tasks
     names = moved.where(f"{_MOVED_BUCKET} >= {total}")
     told = f.broadcast(names.mapInArrow(telling(work.compare), from_arrow_schema(APART)))
     at_once = moved.where(f"{_MOVED_BUCKET} < {total}").join(told, how="left_anti")
     again = settled(rows.join(told, how="left_semi"), pack_by_name, work)
     # Asked once more, so that Spark sees that nothing is to be done again, and starts no tasks for it.
-    return finding.over(_told(at_once.union(in_buckets(again, total).join(told, how="left_semi")), latest))
+    return finding.over(_with_ends(at_once.union(in_buckets(again, total).join(told, how="left_semi")), latest))
 
 
 def packed(rows: DataFrame, pack: Packing) -> DataFrame:
@@ -88,7 +88,7 @@ def settled(rows: DataFrame, pack_by_name: Packing, work: Work) -> DataFrame:
     return met.mapInArrow(telling(work.settle), from_arrow_schema(PACKED))
 
 
-def _told(blobs: DataFrame, latest: DataFrame | None) -> DataFrame:
+def _with_ends(blobs: DataFrame, latest: DataFrame | None) -> DataFrame:
     """Blobs in their buckets, each with the latest time at which an event ends, if that is given.
 
     It is found while events are packed and told where they are detected, so that neither waits for the other.

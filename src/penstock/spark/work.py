@@ -154,7 +154,7 @@ class Work:
             yield course.finish(last)
 
     def _stamp(self, latest: pa.Array | None) -> int | None:
-        """When events end at most that end at a time as it stands where they come from."""
+        """The stamp of the latest time at which an event ends, which is given as it stands where events come from."""
         columns = self.recipe.columns
         stamps = None if latest is None else of_column(latest, columns.time_unit, columns.zone)
         return None if stamps is None or stamps.bad else int(stamps.up[0]) + columns.clock_error
