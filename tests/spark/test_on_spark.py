@@ -18,6 +18,7 @@ from penstock import spark as on_spark
 from penstock.algebra.names import uses_any_type
 from penstock.algebra.pattern import Pattern
 from penstock.events.table import EventTable
+from penstock.events.times import LATEST
 from penstock.filters.attributes import check_attributes
 from penstock.spark.schema import fitted
 from tests.compare.trial import random_trial
@@ -244,13 +245,30 @@ def test_a_result_can_be_joined_and_nothing_runs_before(spark: SparkSession) -> 
 
 @pytest.mark.parametrize(
     ("row", "told"),
-    [(("Other", "9", None, "x"), r"'type': 'Other'.*field 'time'"), ((None, "9", 5, "x"), "field 'type': is missing")],
+    [
+        (("Other", "9", None, "x"), r"'type': 'Other', 'id': '9'.*field 'time'"),
+        (("an other", "9 -", None, "x"), r"'type': 'an other', 'id': '9 -'.*field 'time'"),
+        (("Other", None, None, "x"), r"\{'type': 'Other', 'door': 'x'\}: field 'time'"),
+        (("Open", "9", None, "x"), r"'type': 'Open', 'id': '9'.*field 'time'"),
+        ((None, "9", 5, "x"), r"'id': '9'.*field 'type': is missing"),
+        (("", "9", 5, "x"), r"'type': '', 'id': '9'.*field 'type'"),
+    ],
 )
 def test_a_row_that_is_no_event_is_told_whatever_its_type(
-    spark: SparkSession, row: tuple[str | None, str, int | None, str], told: str
+    spark: SparkSession, row: tuple[str | None, str | None, int | None, str], told: str
 ) -> None:
     with pytest.raises(ps.DataError, match=told):
         on_spark.detect(doors(spark, [row]), PAIRS).collect()
+
+
+def test_an_event_of_no_interest_may_be_the_last_that_there_can_be(spark: SparkSession) -> None:
+    lone = "([Open(door = $d)], [T in {T, Close(door = $d)}]){T = 20 s}"
+    last = ("Other", "9 -", LATEST - 1, "x")
+    names = [name.split()[0] for name in SCHEMA.split(", ")]
+    table = pa.table(dict(zip(names, zip(*DOORS, last, strict=True), strict=True)))
+    assert ids(on_spark.detect(doors(spark), lone)) == []
+    assert ids(on_spark.detect(doors(spark, [last]), lone)) == [["3"]]
+    assert len(ps.detect(table, lone)) == 1
 
 
 def test_attributes_may_have_any_names(spark: SparkSession) -> None:

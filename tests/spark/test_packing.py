@@ -7,6 +7,7 @@ from penstock import DataError, parse
 from penstock.events.arrow import from_arrow
 from penstock.events.identity import with_ids
 from penstock.events.stamp import Stamp
+from penstock.spark.coding import Coding
 from penstock.spark.keys import buckets_of
 from penstock.spark.packing import Packer, Progress, Recipe
 from penstock.spark.split import split
@@ -110,18 +111,28 @@ def test_blobs_are_small() -> None:
 
 
 def test_types_by_number_are_types_again() -> None:
-    recipe = Recipe(split([PATTERN]), 1, names=("type", "time"), coded=("A", "B"))
+    recipe = Recipe(split([PATTERN]), 1, names=("type", "time"), coding=Coding(("A", "B"), "type"))
     rows = pa.table({"code": pa.array([1, 0, 1], pa.int8()), "c0": pa.nulls(3, pa.string()), "c1": [1, 2, 3]})
     assert recipe.named(rows).to_pydict() == {"type": ["B", "A", "B"], "time": [1, 2, 3]}
 
 
 def test_a_row_whose_type_has_no_number_says_its_type() -> None:
-    recipe = Recipe(split([PATTERN]), 1, names=("time", "type"), coded=("A", "B"))
+    recipe = Recipe(split([PATTERN]), 1, names=("time", "type"), coding=Coding(("A", "B"), "type"))
     rows = pa.table({"code": pa.array([0, None, None], pa.int8()), "c0": [1, None, 3], "c1": [None, "C", None]})
     named = recipe.named(rows)
     assert named.to_pydict() == {"time": [1, None, 3], "type": ["A", "C", None]}
     with pytest.raises(DataError, match=r"row \{'type': 'C'\}: field 'time': is missing"):
         Packer(recipe).pack(named.slice(1, 1))
+
+
+def test_a_type_without_a_number_stands_before_the_id() -> None:
+    recipe = Recipe(split([PATTERN]), 1, names=("id", "time", "type"), coding=Coding(("A", "B"), "type", "id"))
+    told = ["x 1", "- -", "c3a9 78", "20 -", " 2d"]
+    rows = pa.table({"code": pa.array([0, *[None] * 4], pa.int8()), "c0": told, "c1": range(5)})
+    named = recipe.named(rows)
+    assert named.column_names == ["id", "time", "type"]
+    assert named["id"].to_pylist() == ["x 1", None, "x", None, "-"]
+    assert named["type"].to_pylist() == ["A", None, "é", " ", ""]
 
 
 def test_what_is_far_apart_in_a_batch_is_narrow_in_its_blobs() -> None:

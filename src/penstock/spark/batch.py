@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from penstock.events.arrow import from_arrow
 from penstock.events.naming import field_columns
-from penstock.spark.columns import Frame, by_number, latest, needed_columns, needed_rows
+from penstock.spark.columns import Frame, coded, coding_of, latest, needed_columns, needed_rows
 from penstock.spark.failures import raise_ours
 from penstock.spark.files import detect_files
 from penstock.spark.moving import default_buckets, found_in
@@ -60,7 +60,8 @@ def found_in_rows(df: DataFrame, work: Work) -> DataFrame:
     if condition is None:
         work = work.reading(names, leaves_behind)
         return found_in(frame.select(names), work.pack, work.pack_by_name, work)
-    coded, columns = by_number(frame, names, recipe)
+    coding = coding_of(frame, recipe)
+    columns = [frame.quoted(name) for name in names] if coding is None else coded(frame, names, coding)
     ends = latest(frame, recipe.columns) if needs_end(work.plans) else None
-    work = work.reading(names, leaves_behind, coded).without_progress()
+    work = work.reading(names, leaves_behind, coding).without_progress()
     return found_in(frame.rows.where(condition).selectExpr(*columns), work.pack, work.pack_by_name, work, ends)

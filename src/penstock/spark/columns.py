@@ -17,6 +17,7 @@ from pyspark.sql import types as t
 from penstock.events.mapping import Columns
 from penstock.events.naming import field_columns, is_own
 from penstock.events.times import EARLIEST, LATEST, SECOND, unit_of
+from penstock.spark.coding import NOTHING, Coding
 from penstock.spark.packing import ENDS, Recipe
 
 _WHOLE = (t.ByteType, t.ShortType, t.IntegerType, t.LongType)
@@ -111,26 +112,37 @@ def needed_rows(frame: Frame, recipe: Recipe) -> str | None:
     return " OR ".join([is_wanted, f"{said} IS NULL", *_doubts(frame, times, recipe.columns)])
 
 
-def by_number(frame: Frame, names: Sequence[str], recipe: Recipe) -> tuple[tuple[str, ...] | None, list[str]]:
-    """The types that stand by number in a column before all others, if there is one, and the columns of a frame in SQL.
-
-    A number of a byte crosses to Python sooner than a text. The column of types has but those of rows that may be no
-    events, so that these can be told of: all that `needed_rows` leaves which have no number, and perhaps some more.
-    This is for frames of which that can be asked.
-    """
-    columns = [frame.quoted(name) for name in names]
-    fields = field_columns(frame.schema.names, recipe.columns)
-    name = fields["type"]
+def coding_of(frame: Frame, recipe: Recipe) -> Coding | None:
+    """Which types of a frame, of which `needed_rows` can be asked, cross by number; None if they cross as they are."""
+    fields, schema = field_columns(frame.schema.names, recipe.columns), frame.schema
+    name, id = fields["type"], fields.get("id")
     types = tuple(sorted(recipe.types or ()))
-    is_text = isinstance(frame.schema[name].dataType, t.StringType)
-    if not is_text or not is_own("type", name) or not 0 < len(types) <= _MOST_CODES:
-        return None, columns
-    column, said = frame.quoted(name), _said(frame, name)
-    numbers = " ".join(f"WHEN {said} = {_text(type)} THEN {number}Y" for number, type in enumerate(types))
+    if not isinstance(schema[name].dataType, t.StringType) or not is_own("type", name) or len(types) > _MOST_CODES:
+        return None
+    bears = id is not None and id != name and isinstance(schema[id].dataType, t.StringType)
+    return Coding(types, name, id if bears else None) if types else None
+
+
+def coded(frame: Frame, names: Sequence[str], coding: Coding) -> list[str]:
+    """Columns of a frame in SQL, as `penstock.spark.coding` reads them."""
+    said = _said(frame, coding.column)
+    numbers = " ".join(f"WHEN {said} = {_text(type)} THEN {number}Y" for number, type in enumerate(coding.types))
     code = f"CASE {numbers} END"
-    doubts = " OR ".join([f"{said} = ''", *_doubts(frame, _times(frame.schema, fields), recipe.columns)])
-    columns[names.index(name)] = f"CASE WHEN {doubts} THEN {column} END AS {column}"
-    return types, [f"{code} AS `{frame.free_name('code')}`", *columns]
+    columns = [f"{code} AS `{frame.free_name('code')}`"]
+    for name in coding.crossing(names):
+        column = frame.quoted(name)
+        if name == coding.bearer:
+            told = f"concat({_digits(said)}, ' ', {_digits(_said(frame, name))})"
+            column = f"CASE WHEN {code} IS NULL THEN {told} ELSE {_said(frame, name)} END AS {column}"
+        elif name == coding.column:
+            column = f"CASE WHEN {code} IS NULL THEN {column} END AS {column}"
+        columns.append(column)
+    return columns
+
+
+def _digits(text: str) -> str:
+    """The digits of a text's bytes, in SQL."""
+    return f"coalesce(hex({text}), '{NOTHING}')"
 
 
 def _said(frame: Frame, name: str) -> str:

@@ -29,10 +29,10 @@ from penstock.events.convert import said
 from penstock.events.fields import shown
 from penstock.events.identity import unnumbered
 from penstock.events.mapping import Columns
-from penstock.events.naming import field_columns
 from penstock.events.origin import Origin
 from penstock.events.parquetpieces import Piece as FilePiece
 from penstock.events.table import EventTable
+from penstock.spark.coding import Coding
 from penstock.spark.keys import NOWHERE, buckets_of
 from penstock.spark.narrowing import may_narrow, narrowed
 from penstock.spark.split import ALL, Group, Split, Target
@@ -73,8 +73,7 @@ class Recipe:
         zone: The zone of the patterns.
         leaves_behind: Whether not all columns are read, so that ids cannot be made.
         names: The names of the columns that are read, which may have others on Spark's side; None if they have not.
-        coded: The types that a column before all others has by number; that of types has but those which are none of
-            these. None if there is no such column.
+        coding: Which types stand by number in a column before all others; None if there is no such column.
     """
 
     split: Split
@@ -85,29 +84,20 @@ class Recipe:
     zone: str = "UTC"
     leaves_behind: bool = False
     names: tuple[str, ...] | None = None
-    coded: tuple[str, ...] | None = None
+    coding: Coding | None = None
 
     def named(self, rows: pa.Table) -> pa.Table:
         """Rows as they come from Spark, with the names of their columns, and with their types."""
         if self.names is None:
             return rows
-        if self.coded is None:
+        if self.coding is None:
             return rows.rename_columns(list(self.names))
-        return _decoded(rows, self.coded, field_columns(self.names, self.columns)["type"], self.names)
+        return self.coding.decoded(rows, self.names)
 
     @property
     def total(self) -> int:
         """The buckets of all groups together."""
         return sum(size for _, size in self.split.places(self.buckets))
-
-
-def _decoded(rows: pa.Table, coded: Sequence[str], name: str, names: Sequence[str]) -> pa.Table:
-    """Rows whose types are in the first column by number, with these in the column of types."""
-    codes, rows = rows.column(0).combine_chunks(), rows.remove_column(0).rename_columns(list(names))
-    types = pa.DictionaryArray.from_arrays(codes, pa.array(coded, pa.string()), safe=False)
-    if codes.null_count:
-        types = pc.coalesce(types.cast(pa.string()), rows[name].combine_chunks().cast(pa.string()))
-    return rows.set_column(names.index(name), name, types)
 
 
 class Packer:

@@ -13,6 +13,7 @@ from penstock.detection.local import NEVER
 from penstock.detection.plan import Plan
 from penstock.events.instants import of_column
 from penstock.events.table import EventTable, make_table
+from penstock.spark.coding import Coding
 from penstock.spark.keys import NOWHERE
 from penstock.spark.names import NamingPacker, apart
 from penstock.spark.packing import PROGRESS, ROWS, Packer, Recipe, packed_rows
@@ -66,12 +67,9 @@ class Work:
         """The same work, if what is packed does not show how far the input goes."""
         return replace(self, tells_progress=False)
 
-    def reading(self, names: Sequence[str], leaves_behind: bool, coded: tuple[str, ...] | None = None) -> Work:
-        """The same work over tables of which columns with these names are read, which are all of them, or not.
-
-        ``coded`` are types that stand by number before all columns, if there are any.
-        """
-        recipe = replace(self.recipe, names=tuple(names), leaves_behind=leaves_behind, coded=coded)
+    def reading(self, names: Sequence[str], leaves_behind: bool, coding: Coding | None = None) -> Work:
+        """The same work over tables of which columns with these names are read, which are all of them, or not."""
+        recipe = replace(self.recipe, names=tuple(names), leaves_behind=leaves_behind, coding=coding)
         return replace(self, recipe=recipe)
 
     def counting(self) -> Work:
