@@ -2,7 +2,7 @@
 
 Rows whose type has no number are those that may be no events, which are told of with all that they say. In these rows
 the type stands before the id, so that types need no column of their own: one that says nothing in nearly all rows takes
-a sixteenth of what rows take to cross. Where ids are no texts, types have that column. Nothing here knows Spark.
+a fourteenth of what rows take to cross. Where ids are no texts, types have that column. Nothing here knows Spark.
 """
 
 from __future__ import annotations
