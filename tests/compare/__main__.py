@@ -13,7 +13,7 @@ import sys
 import time
 from collections import Counter
 
-from penstock.testing.reference import USING
+from penstock.testing.meaning import USING
 from tests.compare.case import case_of
 from tests.compare.many import chunks
 from tests.compare.shrink import shrunk

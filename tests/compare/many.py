@@ -9,7 +9,7 @@ from multiprocessing import get_context
 
 from penstock.algebra.expressions import Parallel
 from penstock.algebra.node import walk
-from penstock.testing.reference import Using
+from penstock.testing.meaning import Using
 from tests.compare.trial import Trial, compared, random_trial
 
 CHUNK = 250

@@ -14,7 +14,9 @@ from penstock.errors import PatternError, StateError
 from penstock.events.event import Event
 from penstock.events.found import Composite
 from penstock.testing.generate import FEW, SECOND, Pick, choices, meaningful_pattern, plain_pattern, trace
-from penstock.testing.reference import Incomplete, Outcome, Using, outcome
+from penstock.testing.meaning import Using
+from penstock.testing.reference import Outcome, outcome
+from penstock.testing.runs import Incomplete
 from tests.engine.conftest import SUPPORTED, composites_of, feeds, incomplete_of, table_of
 
 CRASH = "the engine failed"

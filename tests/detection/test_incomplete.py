@@ -12,6 +12,7 @@ from penstock.events.found import Composite
 from penstock.events.records import from_dicts
 from penstock.events.times import of_datetime
 from penstock.testing import reference
+from penstock.testing.runs import Incomplete
 
 PATTERNS = [
     "[A(room = $r)] ; [B(room = $r) in {B, C}] within 3 us",
@@ -50,7 +51,7 @@ def test_they_are_those_of_the_reference(events: list[tuple[str, str, int]], tex
     assert keys == sorted(keys)
 
 
-def _id(one: reference.Incomplete) -> str:
+def _id(one: Incomplete) -> str:
     return Composite(one.type, one.lo, one.hi, one.attributes, one.parts).id
 
 

@@ -22,7 +22,7 @@ from penstock.events.found import Composite, Part
 from penstock.events.order import ordered
 from penstock.events.records import from_dicts
 from penstock.events.table import EventTable
-from penstock.testing.reference import Incomplete
+from penstock.testing.runs import Incomplete
 
 SUPPORTED = {"context", "runs_per_instance", "age", "incomplete", "snapshots"}
 """What the engine knows of ``context``, ``runs_per_instance``, ``age``, ``incomplete`` and ``snapshots``.

@@ -16,7 +16,8 @@ from penstock.checks.check import parse
 from penstock.events.event import Event
 from penstock.events.found import Composite
 from penstock.languages.core.printer import print_pattern
-from penstock.testing.reference import USING, outcome, reference
+from penstock.testing.meaning import USING
+from penstock.testing.reference import outcome, reference
 from penstock.testing.strategies import SECOND, choices, meaningful_patterns, traces
 
 END = 20 * SECOND

@@ -15,7 +15,7 @@ from penstock.algebra import conditions as c
 from penstock.algebra import expressions as x
 from penstock.algebra.pattern import BARE, Definition, Pattern
 from penstock.events.event import Event
-from penstock.testing.reference import USING, Using
+from penstock.testing.meaning import USING, Using
 
 SECOND = 1_000_000
 TYPES = ("A", "B", "C", "D")

@@ -36,7 +36,7 @@ from penstock.errors import DataError, PenstockError
 from penstock.events.event import Event
 from penstock.events.found import Composite
 from penstock.testing.match import Detail, Trace, shown, time, trace
-from penstock.testing.reference import Incomplete
+from penstock.testing.runs import Incomplete
 
 WORDS = ("pattern", "events", "restart", "until", "zone", "context", "runs", "age", "expect", "incomplete", "error")
 NOTHING = "-"

@@ -21,7 +21,8 @@ from penstock.errors import DataError
 from penstock.events.event import Event
 from penstock.events.found import Composite, Part
 from penstock.events.times import datetime_of, format_time, of_datetime, parse_time
-from penstock.testing.reference import Incomplete, reference
+from penstock.testing.reference import reference
+from penstock.testing.runs import Incomplete
 
 SECOND = 1_000_000
 TIME = r"\d{4}-\d\d-\d\d[Tt][^\s()\"#/]+|\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?|\d+(?:\.\d+)?"
@@ -54,7 +55,7 @@ class Trace:
 def match(pattern: str, events: str, *, until: str | None = None, **choices: Any) -> list[str]:
     """What the reference finds, as text: the parts, and the attributes if there are any.
 
-    The choices are those of `penstock.testing.reference.Choices`, such as ``restart=True``.
+    The choices are those of `penstock.testing.meaning.Choices`, such as ``restart=True``.
 
     >>> match("[A] [A in {A, B}]* [C]", "a a c")
     ['a1 a2 c3', 'a2 c3']

@@ -17,7 +17,7 @@ from penstock.algebra.pattern import BARE, Definition, Let, Pattern
 from penstock.events.event import Event
 from penstock.testing import generate
 from penstock.testing.generate import COMPARISONS, SECOND, TYPES
-from penstock.testing.reference import Using
+from penstock.testing.meaning import Using
 
 # Anything that the syntax allows.
 
