@@ -117,10 +117,11 @@ def coding_of(frame: Frame, recipe: Recipe) -> Coding | None:
     fields, schema = field_columns(frame.schema.names, recipe.columns), frame.schema
     name, id = fields["type"], fields.get("id")
     types = tuple(sorted(recipe.types or ()))
-    if not isinstance(schema[name].dataType, t.StringType) or not is_own("type", name) or len(types) > _MOST_CODES:
+    is_text = isinstance(schema[name].dataType, t.StringType)
+    if not is_text or not is_own("type", name) or not 0 < len(types) <= _MOST_CODES:
         return None
     bears = id is not None and id != name and isinstance(schema[id].dataType, t.StringType)
-    return Coding(types, name, id if bears else None) if types else None
+    return Coding(types, name, id if bears else None)
 
 
 def coded(frame: Frame, names: Sequence[str], coding: Coding) -> list[str]:

@@ -19,6 +19,8 @@ LOADED = (course, packing, plan, unpacking, worker)
 """What workers need."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """How glibc numbers what `keep_memory` sets."""
+_KEPT, _APART = 128 << 20, 32 << 20
+"""So many free bytes are kept at most; what takes more than so many has pages of its own, which are given back."""
 
 
 def keep_memory() -> None:
@@ -29,8 +31,8 @@ def keep_memory() -> None:
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries have none
     if mallopt is not None:
-        mallopt(_MMAP_THRESHOLD, 32 << 20)
-        mallopt(_TRIM_THRESHOLD, 128 << 20)
+        mallopt(_MMAP_THRESHOLD, _APART)
+        mallopt(_TRIM_THRESHOLD, _KEPT)
 
 
 if __name__ == "__main__":
