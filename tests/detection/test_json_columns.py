@@ -58,7 +58,7 @@ def test_values_of_several_kinds() -> None:
     kinds, bits = (pa.concat_arrays([pa.array(pair[n]) for pair in pairs]).to_numpy() for n in range(2))
     values = Values(kinds.astype("int8"), bits, pool.texts())
     assert json_values(values).to_pylist() == ["1", '"x"', "true", '"2026-01-01T00:00:00Z"', "0.5", None]
-    assert values.there() == [vm.BOOLEAN, vm.INTEGER, vm.FLOAT, vm.TEXT, vm.TIME]
+    assert values.there == [vm.BOOLEAN, vm.INTEGER, vm.FLOAT, vm.TEXT, vm.TIME]
 
 
 def test_the_largest_numbers_are_whole() -> None:

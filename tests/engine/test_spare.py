@@ -100,12 +100,12 @@ def test_what_was_there_before_does_not_matter(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(spare, "LEAST", 1)
     given: list[int] = []
 
-    def give(self: Spare, array: np.ndarray) -> None:
+    def keep(self: Spare, array: np.ndarray) -> None:
         array.fill(0x5A5A5A5A5A5A5A5A)
         given.append(len(array))
         self._arrays[id(array)] = array
 
-    monkeypatch.setattr(Spare, "_give", give)
+    monkeypatch.setattr(Spare, "_keep", keep)
     try:
         for number in range(200):
             trial = random_trial(f"spare:{number}")

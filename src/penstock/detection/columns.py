@@ -51,7 +51,7 @@ def typed_column(name: str, values: Values) -> tuple[pa.Field, pa.Array]:
     >>> typed_column("v", Values(kinds[:2], bits[:2], texts))[1].to_pylist()
     [1, None]
     """
-    kinds = values.there()
+    kinds = values.there
     if len(kinds) > 1 and kinds != [vm.INTEGER, vm.FLOAT]:
         return pa.field(name, pa.string(), metadata=MIXED), json_values(values)
     column = values.column() if kinds else pa.nulls(len(values), pa.string())

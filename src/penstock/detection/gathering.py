@@ -64,6 +64,8 @@ def _column(pieces: Sequence[pa.Array], kind: pa.DataType) -> pa.Array | pa.Chun
 
 def _all(some: Sequence[Values]) -> Values:
     """The values of all, with the texts of all."""
+    if len(some) == 1:
+        return some[0]
     kinds = joined([values.kinds for values in some]).astype(np.int8)
     bits = joined([values.bits for values in some])
     if not (kinds == vm.TEXT).any():

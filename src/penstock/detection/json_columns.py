@@ -36,7 +36,7 @@ def json_column(column: pa.Array) -> pa.Array:
 
 def json_values(values: Values) -> pa.Array:
     """The same for values of several kinds."""
-    columns = [_plain(json_column(values.of(kind))) for kind in values.there()]
+    columns = [_plain(json_column(values.of(kind))) for kind in values.there]
     return pc.coalesce(*columns) if columns else pa.nulls(len(values), pa.string())
 
 

@@ -23,6 +23,7 @@ from penstock.detection.values import data_text, present
 from penstock.engine.composed import Composed
 from penstock.engine.kept import Ints, by_owner, joined
 from penstock.engine.texts import spelled, taken_texts
+from penstock.events.buffers import column_over
 from penstock.events.constants import constant
 from penstock.events.event import Event
 from penstock.events.table import TIME, EventTable
@@ -148,8 +149,8 @@ class PartWriter:
             constant(name, pa.string(), count),
             constant(f"penstock/{name}", pa.string(), count),
             composites.ids(),
-            pa.array(composites.lo).view(TIME),
-            pa.array(composites.hi).view(TIME),
+            column_over(composites.lo, TIME),
+            column_over(composites.hi, TIME),
             data_column(texts) if texts else pa.nulls(count, pa.string()),
         ]
         return pa.StructArray.from_arrays(columns, fields=list(_AROUND))
@@ -186,11 +187,11 @@ def _names(field: str, located: list[Located], count: int) -> pa.Array:
 def _instants(field: str, located: list[Located], count: int) -> pa.Array:
     if len(located) == 1:
         [(table, _, rows)] = located
-        return pa.array(np.asarray(table.field(field)).take(rows)).view(TIME)
+        return column_over(table.numbers(field).take(rows), TIME)
     instants = np.empty(count, np.int64)
     for table, where, rows in located:
-        instants[where] = np.asarray(table.field(field))[rows]
-    return pa.array(instants).view(TIME)
+        instants[where] = table.numbers(field)[rows]
+    return column_over(instants, TIME)
 
 
 def _counters(table: EventTable, rows: Ints) -> pa.Array:

@@ -16,6 +16,7 @@ from penstock.engine.composed import Composed, has_parts, labels_of
 from penstock.engine.found import Found, FoundDefinition
 from penstock.engine.kept import Ints, joined, ranges
 from penstock.engine.texts import Values
+from penstock.events.buffers import column_over
 from penstock.events.constants import constant
 from penstock.events.table import TIME
 
@@ -66,7 +67,7 @@ class Selection:
 
     def instants(self, end: str) -> pa.Array:
         """One end of the stamps, ``lo`` or ``hi``."""
-        return pa.array(self._ordered(self._all(lambda one: getattr(one, end)))).view(TIME)
+        return column_over(self._ordered(self._all(lambda one: getattr(one, end))), TIME)
 
     def ids(self) -> pa.Array:
         """The ids."""

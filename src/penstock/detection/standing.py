@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from penstock.detection.plan import Plan
 from penstock.engine.selection import Picked
 from penstock.engine.taking import WORD, copy_in_order, flat, stand_in_order
+from penstock.events.buffers import column_over
 from penstock.events.table import EventTable
 
 FEW = 4
@@ -61,7 +62,7 @@ def _alone(table: EventTable, picked: Picked) -> EventTable | None:
     types = table.given("type")
     codes = pa.array(np.asarray(types.indices).take(picked.rows))
     known["type"] = pa.DictionaryArray.from_arrays(codes, types.dictionary, safe=False)
-    return table.take(picked.rows, {"id": ids, "hi": pa.array(when), **known}, copied)
+    return table.take(picked.rows, {"id": ids, "hi": column_over(when), **known}, copied)
 
 
 def _is_plain(column: pa.Array) -> bool:

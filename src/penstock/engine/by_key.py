@@ -69,18 +69,24 @@ class Keyed:
         """How many rows are not laid out."""
         return int(self.cells[TOTAL] - self.cells[NEXT_ROW])
 
+    def tell(self, instances: Instances) -> None:
+        """Lets the instances be known that were found."""
+        if self.cells[COUNT]:
+            instances.count = int(self.cells[COUNT])
+            instances.reach(int(self.cells[LARGEST]))
+        else:
+            self._known = instances.count
+
+    def make_room(self, instances: Instances) -> None:
+        """Has room for more instances."""
+        instances.make_room(STRETCH, self._likely(instances.count))
+
     def meet(self, instances: Instances, state: Ints | None = None) -> None:
-        """Lets instances be known, and those that were found since it was last said.
+        """Is told which instances are known.
 
         Where what they hold is ``state``, there is room for so many, and the rows of those that are found are written.
         """
         cells = self.cells
-        if cells[COUNT]:
-            instances.count = int(cells[COUNT])
-            instances.reach(int(cells[LARGEST]))
-        else:
-            self._known = instances.count
-        instances.make_room(STRETCH, self._likely(instances.count))
         kinds, values, slots, near = instances.tables
         cells[KINDS], cells[VALUES], cells[SLOTS] = kinds.ctypes.data, values.ctypes.data, slots.ctypes.data
         cells[NEAR] = near.ctypes.data
@@ -97,10 +103,12 @@ class Keyed:
     def places(self, instances: Instances) -> Ints:
         """All rows as places."""
         places: Ints = np.empty((len(self), m.PLACE_WIDTH), np.int64)
+        self.tell(instances)
         while self.left:
+            self.make_room(instances)
             self.meet(instances)
             lay_out_some(self.cells, places)
-        self.meet(instances)
+            self.tell(instances)
         return places
 
 

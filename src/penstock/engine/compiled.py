@@ -18,7 +18,7 @@ def cache_folder() -> Path:
     """Where compiled code is kept: a folder of its own for each version of the kernel's text."""
     folders = (Path(__file__).parent, Path(__file__).parents[1] / "ordering")
     texts = [path.read_bytes() for folder in folders for path in sorted(folder.glob("*.py"))]
-    compiled_ones = [text for text in texts if b"@compiled" in text or b"HEADER = " in text]
+    compiled_ones = [text for text in texts if any(word in text for word in (b"@compiled", b"@intrinsic", b"HEADER ="))]
     version = hashlib.sha256(b"".join(compiled_ones)).hexdigest()[:16]
     given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     home = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")

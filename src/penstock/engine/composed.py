@@ -23,6 +23,27 @@ from penstock.events.table import EventTable
 
 PRIMITIVE = -1
 """Stands for the input, where definitions are numbered."""
+_INPUT = np.int64(PRIMITIVE).tobytes()
+
+
+def of_input(count: int) -> Ints:
+    """The owner of so many rows of the input, for each of them; one number stands for all.
+
+    >>> of_input(2)
+    array([-1, -1])
+    """
+    return np.ndarray((count,), np.int64, _INPUT, strides=(0,))
+
+
+def are_of_input(owners: Ints) -> bool:
+    """Whether all these are rows of the input.
+
+    >>> are_of_input(of_input(2)), are_of_input(np.array([PRIMITIVE, 0]))
+    (True, False)
+    """
+    if len(owners) and owners.strides == (0,):
+        return owners.item(0) == PRIMITIVE
+    return bool((owners == PRIMITIVE).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +148,7 @@ class Composer:
         if not len(made):
             return self.nothing()
         kinds, bits = self._values(made, instances)
-        offsets = made.offsets.astype(np.int64)
-        return self.from_columns(made.lo, made.hi, kinds, bits, offsets, owners, rows, made.labels)
+        return self.from_columns(made.lo, made.hi, kinds, bits, made.offsets, owners, rows, made.labels)
 
     def from_columns(
         self,
@@ -144,7 +164,7 @@ class Composer:
         """Composites with these stamps, attributes and parts; of inlined ones among the parts, what they matched."""
         if self._inlined:
             offsets, owners, rows, labels = self._with_inlined(offsets, owners, rows, labels)
-        is_flat = bool((owners == PRIMITIVE).all())
+        is_flat = are_of_input(owners)
         leaf_offsets, leaves = (offsets, rows) if is_flat else _leaves(offsets, owners, rows, self._stores)
         words = self._ids(lo, hi, kinds, bits, offsets, owners, rows, labels, is_flat)
         return Composed(lo, hi, words, kinds, bits, offsets, owners, rows, labels, leaf_offsets, leaves)
@@ -187,18 +207,20 @@ class Composer:
     def _values(self, made: Made, instances: Instances) -> tuple[NDArray[np.int8], Ints]:
         """Kinds and bits of all attributes; parameters that came from a column of floats are floats."""
         chosen = [number for number, is_one in enumerate(self._parameters) if is_one]
-        kinds = np.empty((len(made), len(self.attributes)), np.int8)
-        bits = np.empty((len(made), len(self.attributes)), np.int64)
         only = instances.only_kind
         may_be_floats = made.kinds.size > 0 or only in (None, vm.FLOAT) or bool(instances.floats)
+        bits = instances.values.take(made.instance, axis=0)
+        if only is not None and len(chosen) == len(self.attributes) and not may_be_floats:
+            return np.full(bits.shape, only, np.int8), bits
+        bits = np.concatenate([bits[:, chosen], made.values], axis=1)
+        kinds = np.empty(bits.shape, np.int8)
         for column, number in enumerate(chosen):
             kinds[:, column] = only if only is not None else instances.kinds[made.instance, number]
-            bits[:, column] = instances.values[:, number].take(made.instance)
             if number in instances.floats:
                 whole = kinds[:, column] == vm.INTEGER
                 bits[whole, column] = bits[whole, column].astype(np.float64).view(np.int64)
                 kinds[whole, column] = vm.FLOAT
-        kinds[:, len(chosen) :], bits[:, len(chosen) :] = made.kinds, made.values
+        kinds[:, len(chosen) :] = made.kinds
         if may_be_floats and (kinds == vm.FLOAT).any():
             kinds[(kinds == vm.FLOAT) & np.isnan(bits.view(np.float64))] = vm.NULL
         return kinds, bits

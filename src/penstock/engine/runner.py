@@ -188,29 +188,30 @@ class Runner:
         known, memory = _known(values), self.memory
         places = np.empty((STRETCH, m.PLACE_WIDTH), np.int64)
         self._admit(instances.count)
-        self._meet(keyed, instances)
+        keyed.tell(instances)
 
         def go_on() -> int:
             outcome = MORE
             while outcome == MORE:
+                self._meet(keyed, instances)
                 outcome = advance_by_key(
                     until, self.shape.widest, self.layout, memory.arrays, places, parts, known, keyed.cells
                 )
-                self._meet(keyed, instances)
-            return outcome
+                keyed.tell(instances)
+                memory.counts[m.KNOWN] = max(memory.live(m.KNOWN), instances.count)
+            return int(outcome)
 
         made = self._made(go_on, lambda: keyed.left + STRETCH, known)
         self.until = until
         return made
 
     def _meet(self, keyed: Keyed, instances: Instances) -> None:
-        """Knows the instances that were found, and has room for more."""
+        """Has room for more instances."""
         memory = self.memory
-        keyed.meet(instances, memory.arrays[m.INSTANCES])
-        memory.counts[m.KNOWN] = max(memory.live(m.KNOWN), instances.count)
+        keyed.make_room(instances)
         if instances.room * m.INSTANCE_WIDTH > len(memory.arrays[m.INSTANCES]):
             memory.grow_instances(instances.room)
-            keyed.meet(instances, memory.arrays[m.INSTANCES])
+        keyed.meet(instances, memory.arrays[m.INSTANCES])
 
     def _made(self, go_on: Callable[[], int], left: Callable[[], int], known: Ints, present: int | None = None) -> Made:
         """What is made while the kernel goes on, with more room whenever it needs it."""

@@ -8,11 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.engine import memory as m
+from penstock.engine.bits import BYTES, equal_bytes, number_of_bits, place_of_lowest
 from penstock.engine.compiled import compiled
 from penstock.engine.memory import Ints
 from penstock.engine.pointers import pointer
 
 BITS = 63
+FEW = 16
+"""So many types are looked for one after the other."""
+TOGETHER = 8
+"""So many rows are written at once."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,8 @@ class Picked:
         >>> Picked(np.array([True]), np.array([2, 5, 9])).between(4, 9).rows
         array([1])
         """
+        if not start and (not len(self.rows) or self.rows[-1] < end):
+            return self
         first, last = np.searchsorted(self.rows, (start, end))
         return Picked(self.wanted, self.rows[first:last] - start if start else self.rows[first:last])
 
@@ -35,6 +42,9 @@ class Picked:
 @compiled
 def choose(codes, wanted):
     """The rows whose type is wanted; ``codes`` are types by number."""
+    some = np.flatnonzero(wanted)
+    if codes.itemsize == 1 and len(some) <= FEW:
+        return choose_by_bytes(codes, some)
     if len(wanted) <= BITS:
         return choose_by_bits(codes, wanted)
     rows = np.empty(len(codes), np.int64)
@@ -43,6 +53,32 @@ def choose(codes, wanted):
         rows[count] = row
         count += wanted[codes[row]]
     return rows[:count].copy()
+
+
+@compiled
+def choose_by_bytes(codes, some):
+    """The same where a few types are wanted, each of which takes a byte."""
+    total, start = len(codes), codes.ctypes.data
+    rows = np.empty(total + BYTES, np.int64)  # memory is taken only as far as it is written
+    found = pointer(rows.ctypes.data)
+    count, whole = np.int64(0), total - total % BYTES
+    for row in range(0, whole, BYTES):
+        left = np.uint64(0)
+        for code in some:
+            left |= equal_bytes(start + row, np.int8(code))
+        at = count
+        count += number_of_bits(left)
+        while left != 0:
+            for place in range(TOGETHER):  # those too many are overwritten: how many there are cannot be foreseen
+                found[at + place] = row + place_of_lowest(left)
+                left &= left - np.uint64(1)
+            at += TOGETHER
+    for row in range(whole, total):
+        for code in some:
+            if codes[row] == code:
+                found[count] = row
+                count += 1
+    return rows[:count]
 
 
 @compiled

@@ -56,7 +56,10 @@ def move_slots(before, after):
     In the order of the one, places in the other are near each other.
     """
     mask = np.int64(after.shape[0] - 1)
-    for place in range(before.shape[0]):
-        word = before[place]
-        if word != 0:
-            after[free_slot(mark_of(word), mask, after)] = word
+    words = np.empty(before.shape[0] + 1, np.int64)
+    count = np.int64(0)
+    for place in range(before.shape[0]):  # whether a slot is empty cannot be foreseen, so nothing depends on it
+        words[count] = before[place]
+        count += before[place] != 0
+    for number in range(count):
+        after[free_slot(mark_of(words[number]), mask, after)] = words[number]

@@ -6,6 +6,7 @@ What is kept is given on when nothing refers to it any more, views of it include
 from __future__ import annotations
 
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class Spare:
 
     def __init__(self) -> None:
         self._arrays: dict[int, Ints] = {}
+        self._lent: dict[int, tuple[weakref.ref[Any], Ints]] = {}
 
     def __len__(self) -> int:
         """How many words there are."""
@@ -33,14 +35,14 @@ class Spare:
         """So many zeros."""
         array = self._found(length)
         if array is None:
-            return self._watched(np.zeros(length, np.int64), length)
+            return self._lend(np.zeros(length, np.int64), length)
         array[:length].view(np.uint8).fill(0)
-        return self._watched(array, length)
+        return self._lend(array, length)
 
     def unwritten(self, length: int) -> Ints:
         """Room for so many numbers; nobody knows which are there."""
         array = self._found(length)
-        return self._watched(np.empty(length, np.int64) if array is None else array, length)
+        return self._lend(np.empty(length, np.int64) if array is None else array, length)
 
     def _found(self, length: int) -> Ints | None:
         """The smallest array that is long enough, and not far too long."""
@@ -53,15 +55,19 @@ class Spare:
                 return array
         return None
 
-    def _watched(self, array: Ints, length: int) -> Ints:
+    def _lend(self, array: Ints, length: int) -> Ints:
         """So much of an array, all of which comes back when nobody refers to it any more."""
         if length < LEAST:
             return array
         seen = np.frombuffer(array.data, np.int64, length)
-        weakref.finalize(seen.base, self._give, array).atexit = False
+        known = weakref.ref(seen.base, self._take_back)
+        self._lent[id(known)] = known, array
         return seen
 
-    def _give(self, array: Ints) -> None:
+    def _take_back(self, known: weakref.ref[Any]) -> None:
+        self._keep(self._lent.pop(id(known))[1])
+
+    def _keep(self, array: Ints) -> None:
         if len(self) + len(array) <= MOST:
             self._arrays[id(array)] = array
 

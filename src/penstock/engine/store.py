@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from penstock.engine.composed import PRIMITIVE, Composed
+from penstock.engine.composed import PRIMITIVE, Composed, of_input
 from penstock.engine.found import known_rows
 from penstock.engine.kept import Ints, Kept
 from penstock.engine.spare import SPARE
@@ -13,17 +13,28 @@ from penstock.events.table import EventTable, make_table
 
 
 class Symbols:
-    """What a definition's symbols are: rows of the input, or composites of another definition."""
+    """What a definition's symbols are: rows of the input, or composites of another definition.
+
+    As long as they are rows of the input that follow each other, it is not written down which.
+    """
 
     def __init__(self) -> None:
         self.count = 0
+        self._start: int | None = 0
+        """The row of the first one, where they follow each other."""
         self._rows: Ints = np.empty(1024, np.int64)
         self._owners: Ints | None = None
         """Whose they are, where they are not all rows of the input."""
 
     def add(self, owner: int, first: int, rows: Ints) -> None:
         """More symbols, in the next slots: these rows behind the first one."""
+        if not len(rows):
+            return
         end = self.count + len(rows)
+        if owner == PRIMITIVE and self._follow(first, rows):
+            self.count = end
+            return
+        self._write_down()
         if owner != PRIMITIVE and self._owners is None:
             self._owners = np.full(len(self._rows), PRIMITIVE)
         if end > len(self._rows):
@@ -34,18 +45,35 @@ class Symbols:
             self._owners[self.count : end] = owner
         self.count = end
 
+    def _follow(self, first: int, rows: Ints) -> bool:
+        """Whether these rows, which rise, follow each other and those before."""
+        start = first + int(rows[0]) if not self.count and self._owners is None else self._start
+        if start is None or int(rows[-1] - rows[0]) != len(rows) - 1 or first + rows[0] != start + self.count:
+            return False
+        self._start = start
+        return True
+
+    def _write_down(self) -> None:
+        if self._start is not None:
+            self._rows = _with_room(self.rows_of(PRIMITIVE), max(1024, 2 * self.count))
+            self._start = None
+
     def put(self, owners: Ints, rows: Ints) -> None:
         """Symbols as they were saved."""
-        self._owners, self._rows = owners.copy(), rows.copy()
+        self._owners, self._rows, self._start = owners.copy(), rows.copy(), None
         self.count = len(rows)
 
     def of(self, slots: Ints) -> tuple[Ints, Ints]:
         """Owner and row of each symbol."""
-        rows = self._rows.take(slots)
-        return np.full(len(rows), PRIMITIVE) if self._owners is None else self._owners.take(slots), rows
+        rows = slots + self._start if self._start else slots
+        if self._start is None:
+            rows = self._rows.take(slots)
+        return of_input(len(rows)) if self._owners is None else self._owners.take(slots), rows
 
     def rows_of(self, owner: int) -> Ints:
         """The rows of an owner that are symbols."""
+        if self._start is not None:
+            return np.arange(self._start, self._start + (self.count if owner == PRIMITIVE else 0))
         rows = self._rows[: self.count]
         if self._owners is None:
             return rows if owner == PRIMITIVE else rows[:0]
@@ -56,6 +84,7 @@ class Symbols:
         """Lets go all but these, which are then in the first slots, in that order."""
         owners, self._rows = self.of(slots)
         self._owners = None if self._owners is None else owners
+        self._start = None
         self.count = len(slots)
 
 

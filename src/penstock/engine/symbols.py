@@ -81,7 +81,7 @@ class Piece:
 
     def rows_of(self, wanted: NDArray[np.bool_]) -> Ints:
         """The rows whose type is wanted, which is said of each name in the dictionary of types."""
-        if self.picked is not None and np.array_equal(wanted, self.picked.wanted):
+        if self.picked is not None and wanted.tobytes() == self.picked.wanted.tobytes():
             return self.picked.rows
         rows: Ints = choose(np.asarray(self.table.given("type").indices), wanted)
         return rows

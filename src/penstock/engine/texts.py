@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,8 @@ from penstock.engine.pool import Pool
 from penstock.engine.taking import WORD, add_up, copy_texts, flat, measure_texts, spell
 from penstock.errors import DataError
 from penstock.events import found
+from penstock.events.buffers import column_over
+from penstock.events.constants import MOST_BYTES
 from penstock.events.digest import START, absorbed
 from penstock.events.table import TIME
 
@@ -30,6 +33,7 @@ KINDS = {
     vm.TIME: TIME,
 }
 """The columns that hold values of each kind."""
+_BEHIND = np.zeros(WORD, np.uint8)
 
 
 @dataclass(frozen=True)
@@ -43,28 +47,35 @@ class Values:
     def __len__(self) -> int:
         return len(self.kinds)
 
+    @cached_property
+    def alike(self) -> int | None:
+        """The kind of all values, if it is the same."""
+        if not len(self):
+            return None
+        low, high = int(self.kinds.min()), int(self.kinds.max())
+        return low if low == high else None
+
+    @cached_property
     def there(self) -> list[int]:
         """The kinds that occur, null left out."""
-        if not len(self):
-            return []
-        low, high = int(self.kinds.min()), int(self.kinds.max())
-        some = {low} if low == high else set(np.unique(self.kinds).tolist())
+        some = {self.alike} if self.alike is not None else set(np.unique(self.kinds).tolist())
         return [kind for kind in KINDS if kind in some]
 
     def of(self, kind: int) -> pa.Array:
         """The values of one kind as a column, null where there is another."""
-        absent = self.kinds != kind
-        mask = absent if absent.any() else None
+        mask = None if self.alike == kind else self.kinds != kind
         if kind == vm.TEXT:
             return self.texts.take(pa.array(self.bits, mask=mask))
         if kind == vm.BOOLEAN:
             return pa.array(self.bits.astype(bool), mask=mask)
+        if mask is None:
+            return column_over(self.bits, KINDS[kind])
         plain = self.bits.view(np.float64) if kind == vm.FLOAT else self.bits
         return pa.array(plain, mask=mask).cast(KINDS[kind])
 
     def column(self) -> pa.Array:
         """Values that are all of one kind, or numbers, as a column."""
-        kinds = self.there()
+        kinds = self.there
         if not kinds:
             return pa.nulls(len(self))
         if kinds == [vm.INTEGER, vm.FLOAT]:
@@ -97,6 +108,16 @@ def text_hashes(texts: pa.Array) -> Lanes:
 
 def source_starts(sources: pa.Array) -> Words:
     """The lanes to begin with for primitive parts from each of these sources; the last are for composites."""
+    return _start_of(sources[0].as_py()) if len(sources) == 1 else _starts(sources)
+
+
+@lru_cache(maxsize=256)
+def _start_of(source: str) -> Words:
+    """The same for one source, which often is the same as before."""
+    return _starts(pa.array([source]))
+
+
+def _starts(sources: pa.Array) -> Words:
     starts = np.empty((len(sources) + 1, 2), np.uint64)
     start_sources(*text_hashes(sources), starts)
     starts[-1] = absorbed(START, found.COMPOSITE)
@@ -120,7 +141,7 @@ def taken_texts(pieces: Sequence[tuple[pa.Array, Ints, Ints]], count: int) -> pa
     for rows, where, bounds, _ in columns:
         measure_texts(rows, where, bounds, ends)
     total = add_up(ends)
-    if total > np.iinfo(np.int32).max:
+    if total > MOST_BYTES:
         raise DataError("what was found has more text than a column can hold", hint="detect in several stretches")
     data = np.empty(total + WORD, np.uint8)
     for rows, where, bounds, letters in columns:
@@ -137,10 +158,10 @@ def spelled(names: pa.DictionaryArray, rows: Ints) -> pa.Array:
     bounds, letters = flat(names.dictionary)
     room = len(rows) * int(np.diff(bounds).max(initial=0))
     codes = np.asarray(names.indices)
-    if room > np.iinfo(np.int32).max:
+    if room > MOST_BYTES:
         return taken_texts([(names.dictionary, codes[rows].astype(np.int64), np.arange(len(rows)))], len(rows))
     ends, data = np.empty(len(rows) + 1, np.int32), np.empty(room + WORD, np.uint8)
-    total = spell(rows, codes.ctypes.data, codes.itemsize, bounds, np.pad(letters, (0, WORD)), ends, data)
+    total = spell(rows, codes.ctypes.data, codes.itemsize, bounds, np.concatenate([letters, _BEHIND]), ends, data)
     return pa.StringArray.from_buffers(len(rows), pa.py_buffer(ends), pa.py_buffer(data[:total]))
 
 
@@ -186,11 +207,11 @@ class Texts:
     def words(self, values: Values) -> tuple[NDArray[np.int8], Words, Words]:
         """What ids take from values: kinds as they tell them apart, and one or two words each."""
         count = len(values)
-        if count and values.kinds.min() == values.kinds.max() == vm.INTEGER:
+        if values.alike == vm.INTEGER:
             return np.full(count, found.NUMBER, np.int8), values.bits.view(np.uint64), np.empty(count, np.uint64)
         kinds, words, more = np.zeros(count, np.int8), np.zeros(count, np.uint64), np.zeros(count, np.uint64)
-        for kind in values.there():
-            rows = slice(None) if len(values.there()) == 1 and values.kinds.all() else values.kinds == kind
+        for kind in values.there:
+            rows = slice(None) if values.alike == kind else values.kinds == kind
             bits = values.bits[rows]
             if kind == vm.TEXT:
                 kinds[rows], (words[rows], more[rows]) = found.TEXT, self.hashed(bits)

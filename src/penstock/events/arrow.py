@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.errors import DataError
+from penstock.events.buffers import column_over
 from penstock.events.composite import is_parts_column, parts_column
 from penstock.events.constants import constant
 from penstock.events.convert import as_attribute, as_flag, as_names, as_text, as_whole, decoded, place_of, said
@@ -91,8 +92,8 @@ def arrow_table(data: Any) -> pa.Table:
             )
         data = _exported(data)
     names = data.column_names
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
         raise DataError(f"there are two columns {repeated!r}", hint="give one of them another name")
     return data
 
@@ -137,7 +138,9 @@ class _Reading:
 
     def events(self, origin: Origin, on_bad: OnBad | None) -> EventTable:
         lo, hi, latest = self._stamps()
-        fields = {"type": self._types(), "lo": pa.array(lo), "hi": pa.array(hi), **self._optional()}
+        begin = column_over(lo)
+        end = begin if hi is lo else column_over(hi)
+        fields = {"type": self._types(), "lo": begin, "hi": end, **self._optional()}
         own = {column for field, column in self.names.items() if is_own(field, column)}
         names = [name for name in self.data.column_names if name not in own]
         attributes = {} if self.untyped else {name: self._attribute(name) for name in names}

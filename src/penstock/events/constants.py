@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from penstock.events.settling import NAME
 
-_MOST_BYTES = 2**31 - 1
+MOST_BYTES = 2**31 - 1
 """So many bytes of text a column may have."""
 _ZEROS = [mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)]
 """The bytes of all constant columns, longer ones behind shorter ones."""
@@ -19,7 +19,7 @@ _ZEROS = [mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)]
 
 @lru_cache(maxsize=4096)
 def named(name: str, length: int) -> pa.DictionaryArray:
-    """A short column of types or sources that are all the same; made once, so that what is known of it can be kept.
+    """A column of types or sources that are all the same; made once, so that what is known of it can be kept.
 
     >>> named("door-1", 2).to_pylist(), named("door-1", 2) is named("door-1", 2)
     (['door-1', 'door-1'], True)
@@ -39,7 +39,7 @@ def constant(value: Any, kind: pa.DataType, length: int) -> pa.Array:
         return _blank(value, kind, length) if _is_simple(kind) else pa.repeat(pa.scalar(value, kind), length)
     if pa.types.is_dictionary(kind):
         return _name(value, length)
-    if kind == pa.string() and len(value.encode()) * length <= _MOST_BYTES:
+    if kind == pa.string() and len(value.encode()) * length <= MOST_BYTES:
         letters = value.encode()
         bounds = np.arange(length + 1, dtype=np.int32) * np.int32(len(letters))
         return pa.Array.from_buffers(kind, length, [None, pa.py_buffer(bounds), pa.py_buffer(letters * length)])

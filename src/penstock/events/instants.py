@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.errors import DataError
+from penstock.events.buffers import column_over
 from penstock.events.instant import instant
 from penstock.events.times import EARLIEST, LATEST, NO_ZONE, datetime_of, in_range, of_datetime, unit_of
 
@@ -31,8 +32,10 @@ _WHOLE = r"^-?[0-9]{1,18}$"
 _DECIMAL = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?")
 _EXACT = 2.0**53
 _FEW = 16
-_MANY = 1 << 14
 """So many texts are sooner read one by one than as a column."""
+_MANY = 1 << 14
+"""Of so many numbers the least and the greatest are found in one pass, which takes longer to begin."""
+_EXTREMES = pc.get_function("min_max")
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,8 @@ def _integers(values: Ints, unit: str | None) -> Instants:
 def _in_range(down: Ints, up: Ints, given: npt.NDArray[Any]) -> Instants:
     bad: dict[int, DataError] = {}
     if down is up and len(down) > _MANY:  # in one pass
-        first, last = pc.min_max(pa.array(down)).as_py().values()
+        extremes = _EXTREMES.call([column_over(down)])
+        first, last = extremes["min"].as_py(), extremes["max"].as_py()
         if first >= EARLIEST and last <= LATEST:
             return Instants(down, up, bad, last)
     elif len(down) == 1:

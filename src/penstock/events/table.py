@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from penstock.errors import DataError
 from penstock.events.cloudevents import from_cloudevent
-from penstock.events.constants import constant, is_blank
+from penstock.events.constants import constant, is_blank, named
 from penstock.events.event import Event
 from penstock.events.settling import NAME, Given, settled
 from penstock.events.times import datetime_of
@@ -202,9 +202,7 @@ class EventTable:
         >>> table.take([1], fields={"hi": pa.array([4])}).record(0).hi
         4
         """
-        # Short numbers are read faster.
-        kind = np.int32 if len(self) <= _MOST_SHORT else np.int64
-        rows = indices if isinstance(indices, pa.Array) else pa.array(np.asarray(indices, kind))
+        rows = _Rows(indices, len(self))
         return self._each(lambda column: _taken(column, rows), fields, attributes)
 
     @property
@@ -315,15 +313,33 @@ def _values(column: pa.Array) -> list[Any]:
     return [None if at is None else datetime_of(at) for at in column.cast(pa.int64()).to_pylist()]
 
 
-def _taken(column: pa.Array, rows: pa.Array) -> pa.Array:
+class _Rows:
+    """Numbers of rows of a table of so many, as Arrow takes them where some column has to be read."""
+
+    def __init__(self, indices: Any, length: int) -> None:
+        self._indices = indices
+        self._length = length
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    @cached_property
+    def column(self) -> pa.Array:
+        """The numbers as a column; short ones are read faster."""
+        if isinstance(self._indices, pa.Array):
+            return self._indices
+        return pa.array(np.asarray(self._indices, np.int32 if self._length <= _MOST_SHORT else np.int64))
+
+
+def _taken(column: pa.Array, rows: _Rows) -> pa.Array:
     """The rows of a column; of one that says nothing, or false throughout, without looking at them."""
     if len(column) and column.null_count == len(column):
         return constant(None, column.type, len(rows))
     if column.type == pa.bool_() and not column.null_count and (is_blank(column) or not pc.any(column).as_py()):
         return constant(False, column.type, len(rows))
     if column.type == NAME and not column.null_count and len(column.dictionary) == 1:
-        return constant(column.dictionary[0].as_py(), NAME, len(rows))
-    return column.take(rows)
+        return named(column.dictionary[0].as_py(), len(rows))
+    return column.take(rows.column)
 
 
 def share_bytes(one: pa.Array, other: pa.Array) -> bool:

@@ -107,7 +107,7 @@ def _hashed_floats(values: npt.NDArray[np.float64]) -> tuple[Words, Bools | None
 
 def _hashed_values(values: Values) -> tuple[Words, Bools | None]:
     numbers, absent = np.zeros(len(values), np.uint64), values.kinds == vm.NULL
-    for kind in values.there():
+    for kind in values.there:
         rows = np.flatnonzero(values.kinds == kind)
         bits = values.bits[rows]
         if kind == vm.TEXT:
