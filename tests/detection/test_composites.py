@@ -143,6 +143,13 @@ def test_parameters_come_before_selected_values() -> None:
     assert found.table.column_names == ["type", "lo", "hi", "r", "p", "s", "id", "parts"]
 
 
+def test_a_parameter_that_is_selected_is_of_the_kind_that_it_has_itself() -> None:
+    events = [{"type": "A", "id": "1", "time": 1, "data": {"x": 3.0}}]
+    table = ps.detect(events, "X := a: [A(x = $x)] select u = $x, v = a.x").table
+    assert [str(table.schema.field(name).type) for name in ("x", "u", "v")] == ["double"] * 3
+    assert table.select(["x", "u", "v"]).to_pylist() == [{"x": 3.0, "u": 3.0, "v": 3.0}]
+
+
 def test_nothing_found_is_an_empty_table() -> None:
     found = ps.detect([], NESTED)
     assert len(found) == 0

@@ -1,6 +1,7 @@
 """`penstock.detect`: what it takes, what its options do, and that order does not matter."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pyarrow as pa
@@ -149,6 +150,13 @@ def test_attributes_that_a_table_does_not_have() -> None:
         ps.detect(table, "[Open(dor = 1)]")
     with pytest.raises(ps.PatternError, match="no attribute `dor` to carry"):
         ps.detect(table, "[Open]", carry=["dor"])
+
+
+@pytest.mark.parametrize("ask", [ps.Detector, lambda pattern: ps.detect([], pattern)])
+def test_sets_alone_are_no_pattern(ask: Callable[[str], object]) -> None:
+    with pytest.raises(ps.PatternError, match="there is no pattern here, only sets") as told:
+        ask("let X = A")
+    assert told.value.hint == "add a pattern of them, such as `[A] ; [B]`"
 
 
 def test_events_that_are_none() -> None:

@@ -212,6 +212,8 @@ def test_nested_columns_are_refused(column):
 def test_numbers_that_do_not_fit_are_bad_records():
     with pytest.raises(DataError, match="row 2: field 'v': 18446744073709551615 does not fit into 64 bits"):
         from_arrow(pa.table({"type": ["A", "A"], "time": [0, 0], "v": pa.array([1, 2**64 - 1], pa.uint64())}))
+    with pytest.raises(DataError, match="row 2: field 'time': 18446744073709551615 is outside the years"):
+        from_arrow(pa.table({"type": ["A", "A"], "time": pa.array([1, 2**64 - 1], pa.uint64())}))
 
 
 @pytest.mark.parametrize(
@@ -303,6 +305,34 @@ def test_chunks_and_dictionaries_of_chunks_are_joined():
     types = pa.chunked_array([pa.array(["A"]).dictionary_encode(), pa.array(["B", "A"]).dictionary_encode()])
     table = from_arrow(pa.table({"type": types, "time": pa.chunked_array([[1, 2], [3]]), "k": types}))
     assert table.field("type").to_pylist() == table.attribute("k").to_pylist() == ["A", "B", "A"]
+
+
+@pytest.mark.parametrize(
+    "dictionaries",
+    [
+        pytest.param([[*(f"n{number}" for number in range(100)), "A"], [*map(str, range(100)), "B"]], id="many"),
+        pytest.param([[None, "A"], [None, "B"]], id="null"),
+    ],
+)
+def test_chunks_are_joined_whatever_is_in_their_dictionaries(dictionaries):
+    chunks = [
+        pa.DictionaryArray.from_arrays(pa.array([len(names) - 1], pa.int8()), pa.array(names, pa.string()))
+        for names in dictionaries
+    ]
+    column = pa.chunked_array(chunks)
+    table = from_arrow(pa.table({"type": column, "source": column, "id": column, "time": [1, 2], "k": column}))
+    for one in (*(table.field(name) for name in ("type", "source", "id")), table.attribute("k")):
+        assert one.to_pylist() == ["A", "B"]
+
+
+def test_dictionaries_of_nothing_say_nothing_and_those_of_lists_are_refused():
+    nothing, lists = (
+        pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), one) for one in (pa.nulls(1), pa.array([[1]]))
+    )
+    fields = {"type": ["A", "B"], "time": [1, 2]}
+    assert from_arrow(pa.table({**fields, "v": pa.chunked_array([nothing] * 2)})).attribute("v").null_count == 2
+    with pytest.raises(DataError, match="column 'v' is list<item: int64>, which is no kind of attribute"):
+        from_arrow(pa.table({**fields, "v": pa.chunked_array([lists] * 2)}))
 
 
 def test_an_empty_table_gives_no_events_but_its_columns():

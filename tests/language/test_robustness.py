@@ -136,18 +136,18 @@ def try_to_parse(text: str) -> None:
 
 @pytest.mark.parametrize("text", HUGE.values(), ids=HUGE.keys())
 def test_what_is_too_deep_or_too_large_is_refused_quickly(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ParseError):
         parse_syntax(text)
-    assert time.perf_counter() - start < QUICK
+    assert time.process_time() - start < QUICK
 
 
 @pytest.mark.parametrize("text", ["[A]{2000}{2000}", "[A]{10000}", "([A]{0,200}){0,200}"])
 def test_a_small_text_with_a_large_meaning_is_refused_quickly(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(PenstockError, match="too large"):
         parse(text)
-    assert time.perf_counter() - start < QUICK
+    assert time.process_time() - start < QUICK
 
 
 def test_ninety_brackets_are_not_too_many() -> None:

@@ -15,6 +15,7 @@ from penstock.automaton.follow import Follow, TooManyAlternatives
 from penstock.automaton.program import Limit, Option, Position, Program, Timer
 from penstock.automaton.starting import starting
 from penstock.automaton.syntax import MAX_POSITIONS, Occurrence, occurrences, too_large
+from penstock.errors import PatternError
 
 
 class Index:
@@ -40,6 +41,8 @@ def compile_pattern(pattern: Pattern) -> tuple[Program, ...]:
     ['Met', 'composite']
     """
     plain = without_lets(pattern)
+    if not plain.definitions:
+        raise PatternError("there is no pattern here, only sets", hint="add a pattern of them, such as `[A] ; [B]`")
     return tuple(compile_definition(plain, definition) for definition in evaluation_order(plain))
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from penstock.algebra.conditions import Parameter
 from penstock.automaton.program import Program
 from penstock.engine import vm
 from penstock.engine.hashes import hash_composites, hash_composites_as_parts
@@ -136,8 +137,12 @@ class Composer:
         self._events = events
         self._stores = stores
         selected = [one.name for one in program.selected]
-        self._parameters = [name not in selected for name in program.parameters]
-        self.attributes = [name for name in program.parameters if name not in selected] + selected
+        self._parameters = [number for number, name in enumerate(program.parameters) if name not in selected]
+        self.attributes = [program.parameters[number] for number in self._parameters] + selected
+        self._of_parameters = list(enumerate(self._parameters))
+        for column, one in enumerate(program.selected, len(self._parameters)):
+            if isinstance(one.value, Parameter):
+                self._of_parameters.append((column, program.parameters.index(one.value.name)))
         self._order = sorted(range(len(self.attributes)), key=lambda number: self.attributes[number].encode())
         lanes = [text_lanes(self.attributes[number]) for number in self._order]
         self._names: Words = np.array(lanes, np.uint64).reshape(-1, 2)
@@ -206,7 +211,7 @@ class Composer:
 
     def _values(self, made: Made, instances: Instances) -> tuple[NDArray[np.int8], Ints]:
         """Kinds and bits of all attributes; parameters that came from a column of floats are floats."""
-        chosen = [number for number, is_one in enumerate(self._parameters) if is_one]
+        chosen = self._parameters
         only = instances.only_kind
         may_be_floats = made.kinds.size > 0 or only in (None, vm.FLOAT) or bool(instances.floats)
         bits = instances.values.take(made.instance, axis=0)
@@ -216,11 +221,12 @@ class Composer:
         kinds = np.empty(bits.shape, np.int8)
         for column, number in enumerate(chosen):
             kinds[:, column] = only if only is not None else instances.kinds[made.instance, number]
+        kinds[:, len(chosen) :] = made.kinds
+        for column, number in self._of_parameters:
             if number in instances.floats:
                 whole = kinds[:, column] == vm.INTEGER
                 bits[whole, column] = bits[whole, column].astype(np.float64).view(np.int64)
                 kinds[whole, column] = vm.FLOAT
-        kinds[:, len(chosen) :] = made.kinds
         if may_be_floats and (kinds == vm.FLOAT).any():
             kinds[(kinds == vm.FLOAT) & np.isnan(bits.view(np.float64))] = vm.NULL
         return kinds, bits

@@ -112,8 +112,17 @@ def _exported(data: Any) -> pa.Table:
 def _column(table: pa.Table, name: str) -> pa.Array:
     column = table[name]
     if pa.types.is_dictionary(column.type):
-        column = _with_plain_names(column).unify_dictionaries()
+        column = _with_one_dictionary(_with_plain_names(column))
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _with_one_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same column; Arrow does not unify dictionaries with nulls, nor such as have too many names together."""
+    try:
+        return column.unify_dictionaries()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        chunks = [chunk.dictionary_decode() for chunk in column.chunks]
+        return pa.chunked_array(chunks, column.type.value_type)
 
 
 def _with_plain_names(column: pa.ChunkedArray) -> pa.ChunkedArray:

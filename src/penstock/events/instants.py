@@ -109,7 +109,7 @@ def of_column(column: pa.Array, unit: str | None = None, zone: str | None = None
 def _present(column: pa.Array, unit: str | None, zone: str | None) -> Instants:
     kind = column.type
     if pa.types.is_integer(kind):
-        return _integers(_as_int64(column), unit)
+        return _integers(_as_int64(column), unit, np.asarray(column))
     if pa.types.is_floating(kind):
         return _floats(np.asarray(column.cast(pa.float64())), unit)
     if pa.types.is_timestamp(kind):
@@ -142,15 +142,17 @@ def _as_int64(column: pa.Array) -> Ints:
     return np.asarray(column.cast(pa.int64()))
 
 
-def _integers(values: Ints, unit: str | None) -> Instants:
+def _integers(values: Ints, unit: str | None, given: npt.NDArray[Any] | None = None) -> Instants:
+    """The instants that numbers say; ``given`` are the numbers as they were, if not all are said exactly."""
+    said = values if given is None else given
     scale = unit_of(unit)
     if scale.denominator > 1:
-        return _in_range(values // scale.denominator, -(-values // scale.denominator), values)
+        return _in_range(values // scale.denominator, -(-values // scale.denominator), said)
     if scale == 1:
-        return _in_range(values, values, values)
+        return _in_range(values, values, said)
     most = LATEST // scale.numerator + 1
     scaled = np.clip(values, -most, most) * scale.numerator
-    return _in_range(scaled, scaled, values)
+    return _in_range(scaled, scaled, said)
 
 
 def _in_range(down: Ints, up: Ints, given: npt.NDArray[Any]) -> Instants:
