@@ -35,6 +35,17 @@ for ids in ({"id": [str(time) for time in times]}, {}):
             detector.feed(table.slice(start, 100))
             detector = ps.Detector.restore(detector.snapshot())
         detector.finish()
+        noise = pa.array([type if time % 50 < 2 else "N" for time, type in zip(times, types)]).dictionary_encode()
+        ps.detect(table.set_column(0, "type", noise), pair)
+        for pattern in (
+            "[A(k = $k AND n = $n)] ; [B(k = $k AND n > $n)]",
+            "[A(k = $k) in {A(k = $k), C(k > $k)}] ; [B(k = $k)]",
+        ):
+            detector = ps.Detector(pattern)
+            for start in range(0, 60, 10):
+                detector.feed(table.append_column("n", table["time"]).slice(start, 10))
+                detector = ps.Detector.restore(detector.snapshot())
+            detector.finish()
 print(sorted(compiled() - before))
 """
 

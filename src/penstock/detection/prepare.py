@@ -21,6 +21,9 @@ from penstock.events.table import EventTable, make_table
 
 _PATTERN = "First := [A(k = $k)] ; [B(k = $k)]\n[First(k = $k)] ; [B(k = $k)]"
 _PAIR = "[A(k = $k)] ; [B(k = $k)]"
+_TWO_PARAMETERS = "[A(k = $k AND k = $j)] ; [B(k = $k AND k = $j)]"
+_LOOKING_BACK = "[A(k = $k) in {A(k = $k), B(k > $k)}] ; [B(k = $k)]"
+"""Where what came before an instance was known may keep it from starting."""
 _MANY = 1 << 13
 """Instances enough for all that grows to do so."""
 
@@ -48,11 +51,17 @@ def compile_all() -> None:
     table = _events("A" * _MANY + "B" * _MANY, range(2 * _MANY), keys, ["s"] * len(keys))
     for context in CONTEXTS:
         detect_all(table, plan_of(parse(_PAIR), context=context))
-    for pattern in (_PAIR, "[A] ; [B]"):
+    for pattern in (_PAIR, "[A] ; [B]", "[C]"):
         detect_all(_with_short_names(table.slice(_MANY - 2, 4)), plan_of(parse(pattern)))
     engine = Engine(parse(_PAIR))
     engine.feed(table.slice(0, _MANY), _MANY)
     engine.compact(0)
+    engine.engines[0].instances.rehash()
+    for pattern in (_TWO_PARAMETERS, _LOOKING_BACK):
+        detector = Detector(pattern)
+        for first, type in enumerate("BAB"):
+            detector.feed(_events(type, range(first, first + 1), [first], ["s"]), arrival=first)
+        Detector.restore(detector.snapshot()).finish()
     detector = Detector(_PAIR)
     for start in range(0, len(table), _MANY // 2):
         detector.feed(table.slice(start, _MANY // 2), arrival=start)
