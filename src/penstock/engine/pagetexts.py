@@ -15,6 +15,7 @@ from penstock.engine.memory import Ints
 from penstock.engine.pointers import half_word_at, put_word
 from penstock.engine.runs import MOST_BITS, code_in, next_run, word_from
 from penstock.engine.taking import WORD, add_up
+from penstock.events.constants import MOST_BYTES
 from penstock.events.parquetpages import Page, Pages, UnreadableError
 
 LENGTH = 4
@@ -74,7 +75,7 @@ class TextSearch:
                 shares.append((self._searched(page, done, stop), done, stop))
                 done = stop
         total = int(add_up(ends))
-        if done < len(wanted) or total > np.iinfo(np.int32).max:
+        if done < len(wanted) or total > MOST_BYTES:
             raise UnreadableError("there are other rows, or more bytes, than one column can have")
         texts = np.empty(total + WORD, np.uint8)
         for data, start, stop in shares:

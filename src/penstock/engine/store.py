@@ -65,10 +65,13 @@ class Symbols:
 
     def of(self, slots: Ints) -> tuple[Ints, Ints]:
         """Owner and row of each symbol."""
-        rows = slots + self._start if self._start else slots
+        owners = of_input(len(slots)) if self._owners is None else self._owners.take(slots)
+        return owners, self._rows_at(slots)
+
+    def _rows_at(self, slots: Ints) -> Ints:
         if self._start is None:
-            rows = self._rows.take(slots)
-        return of_input(len(rows)) if self._owners is None else self._owners.take(slots), rows
+            return self._rows.take(slots)
+        return slots + self._start if self._start else slots
 
     def rows_of(self, owner: int) -> Ints:
         """The rows of an owner that are symbols."""

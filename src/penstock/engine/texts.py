@@ -114,7 +114,7 @@ def source_starts(sources: pa.Array) -> Words:
 @lru_cache(maxsize=256)
 def _start_of(source: str) -> Words:
     """The same for one source, which often is the same as before."""
-    return _starts(pa.array([source]))
+    return _starts(pa.array([source], pa.string()))
 
 
 def _starts(sources: pa.Array) -> Words:

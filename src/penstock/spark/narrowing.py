@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from penstock.events.constants import MOST_BYTES
+
 LEAST = b"least"
 """Where a column of distances says what they are distances from."""
 _DISTANCES = (np.uint8, np.uint16, np.uint32)
@@ -149,7 +151,7 @@ def _texts(columns: Sequence[pa.Array]) -> pa.Array:
     """Texts, some of which may be of one length."""
     bounds = [_bounds(column) for column in columns]
     sizes = [int(some[-1] - some[0]) for some in bounds]
-    if sum(sizes) > np.iinfo(np.int32).max:
+    if sum(sizes) > MOST_BYTES:
         return pa.concat_arrays([_text(column) for column in columns])
     ends, content = np.empty(sum(map(len, columns)) + 1, np.int32), np.empty(sum(sizes), np.uint8)
     rows = written = 0
